@@ -16,6 +16,7 @@ from .domains import Interval
 from .fft_cases import NAMES as FOURIER
 from .fft_cases import case as fourier
 from .inputs import SHAPES, Pool
+from .layers.blocks import CASES as BLOCKS
 from .layers.pooling import CASES as POOLS
 from .layers.recurrent import CASES as RECURRENT
 from .linalg_cases import CASES
@@ -376,7 +377,7 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     ),
     **{
         name: partial(lambda case, be, p: Other(*case), case)
-        for name, case in (CASES | NORMS | POOLS | RECURRENT).items()
+        for name, case in (CASES | NORMS | POOLS | BLOCKS | RECURRENT).items()
     },
     **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
 }

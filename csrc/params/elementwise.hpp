@@ -30,6 +30,9 @@ struct Elementwise {
   ElementwiseOperand in[4];
 };
 
+// What a gated unit multiplies its other operand by.
+enum class Gate : int32_t { sigmoid, silu, gelu, gelu_tanh };
+
 }  // namespace stator::params
 
 namespace stator::kernels::elementwise {
@@ -40,5 +43,10 @@ extern Launcher<void(const Queue&, Op, const params::Elementwise&)> run;
 // Mantissas to e.out and exponents of two to `exponents`, which has the shape and the order of memory of e.out; both
 // are dense. The operand has the dtype of e.out, and any strides.
 extern Launcher<void(const Queue&, const params::Elementwise& e, int32_t* exponents)> frexp;
+
+// out = activation(gate) * up, of the operands gate and up; all have one dtype.
+extern Launcher<void(const Queue&, params::Gate, const params::Elementwise&)> gated;
+// Of the operands grad, gate, up and the gradient of up, which is a result as e.out is, the gradient of gate.
+extern Launcher<void(const Queue&, params::Gate, const params::Elementwise&)> gated_backward;
 
 }  // namespace stator::kernels::elementwise

@@ -22,8 +22,10 @@ struct RowNorm {
   void* dweight;         // backward
   void* dbias;           // backward, or null if there is no bias
   void* partials;        // backward: scratch, as row_norm_scratch says
+  void* lengths;         // forward, with total: the root of each row's sum of squares, or null
   DType dtype;
-  bool centered;  // the mean is subtracted; else rows are divided by the root of their mean square
+  bool centered;  // the mean is subtracted; else rows are divided by the root of their mean square,
+  bool total;     // or of their sum of squares, which counts as eps where it is less
   NormActivation activation;
   double eps;
   int64_t rows, n, groups, channels, inner;

@@ -105,14 +105,15 @@ struct Multinomial {
 // has word i % 4 of Philox block offset + i / 4, for every dtype.
 struct Dropout {
   const void* x;
-  void* out;  // contiguous
+  const void* residual;  // added to the result, or null
+  void* out;             // contiguous
   DType dtype;
   int64_t size;
   Draws from;
   uint64_t threshold;
   double scale;
-  int32_t ndim;  // 0: x is contiguous
-  int64_t shape[max_dims], strides[max_dims];
+  int32_t ndim;  // 0: x and the residual are contiguous
+  int64_t shape[max_dims], strides[max_dims], residual_strides[max_dims];
 };
 
 }  // namespace stator::params

@@ -21,6 +21,22 @@ def frexp(x: Array, /) -> Fractions:
     """
     ...
 functions: dict[str, Callable[..., Array]]
+def geglu(gate: Array, up: Array | None = None, /, axis: int = -1, *, approximate: str = "none") -> Array:
+    """gelu(gate) * up. Asynchronous.
+
+    The arguments are those of swiglu; approximate, "none" or "tanh", is that of gelu.
+
+    >>> import stator
+    >>> stator.nn.geglu(stator.Backend("cpu").asarray([0.0, 7.0])).to_numpy().tolist()
+    [0.0]
+    """
+    ...
+def geglu_backward(grad: Array, gate: Array, up: Array | None = None, /, axis: int = -1, *, approximate: str = "none") -> Array | tuple[Array, Array]:
+    """The gradients of geglu's gate and up, or of its one array. Asynchronous.
+
+    grad has the shape of the result; all arrays have one dtype.
+    """
+    ...
 def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * Phi(x), with Phi the normal distribution function. Elementwise, floating dtypes. Asynchronous.
 
@@ -34,10 +50,43 @@ def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype:
     grad and x broadcast. dtype: the dtype of the result. out: an array of the result's shape, which may be grad or x.
     """
     ...
+def glu(x: Array, /, axis: int = -1) -> Array:
+    """a * sigmoid(b), where a and b are the first and the second half of x along an axis. Asynchronous.
+
+    x is floating, of an even extent along the axis: ShapeError. Dauphin et al., Language Modeling with Gated
+    Convolutional Networks (2017).
+
+    >>> import stator
+    >>> stator.nn.glu(stator.Backend("cpu").asarray([3.0, 0.0])).to_numpy().tolist()
+    [1.5]
+    """
+    ...
+def glu_backward(grad: Array, x: Array, /, axis: int = -1) -> Array:
+    """The gradient of glu's x; grad has the shape of the result and x's dtype. Asynchronous."""
+    ...
 def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, out: Array | None = None) -> Array:
     """x with NaN and infinities replaced by numbers. Elementwise. Asynchronous.
 
     nan: in place of NaN. posinf, neginf: in place of the infinities; None is the largest finite number of x's dtype and
     its negative. Dtypes without NaN are copied. out: an array of x's shape, which may be x itself.
+    """
+    ...
+def swiglu(gate: Array, up: Array | None = None, /, axis: int = -1) -> Array:
+    """silu(gate) * up, with silu(x) = x * sigmoid(x). Asynchronous.
+
+    gate and up have one shape and one floating dtype: ShapeError, DTypeError. Without up, gate and up are
+    the first and the second half of the one array along an axis of even extent. Shazeer, GLU Variants Improve
+    Transformer (2020).
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> stator.nn.swiglu(be.asarray([0.0, 2.0]), be.asarray([5.0, 0.0])).to_numpy().tolist()
+    [0.0, 0.0]
+    """
+    ...
+def swiglu_backward(grad: Array, gate: Array, up: Array | None = None, /, axis: int = -1) -> Array | tuple[Array, Array]:
+    """The gradients of swiglu's gate and up, or of its one array. Asynchronous.
+
+    grad has the shape of the result; all arrays have one dtype.
     """
     ...

@@ -10,6 +10,19 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
     advances by ceil(x.size / 4) counters.
     """
     ...
+def dropout_add(x: Array, residual: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
+    """dropout(x) + residual in one pass, rounded once; and the state that made the mask. Asynchronous.
+
+    residual has x's shape and dtype, which is floating: ShapeError, DTypeError. The mask is that of dropout with the
+    same rng, so the gradient of x is dropout_backward(grad, p, state); that of residual is grad itself.
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> y, state = stator.nn.dropout_add(be.ones(4), be.full(4, 10.0), 0.0, rng=1)
+    >>> y.to_numpy().tolist()
+    [11.0, 11.0, 11.0, 11.0]
+    """
+    ...
 def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
     """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
     ...

@@ -1,11 +1,14 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Elementwise functions, generated from the op table."""
+"""Elementwise functions, most of them generated from the op table."""
 from collections import namedtuple
 
-from stator._array cimport Array, as_array, binary_op, elementwise_op, new_array, unary_op
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+from stator._array cimport Array, as_array, binary_op, elementwise_op, new_array, unary_op, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_choice
+from stator._convert cimport to_choice, to_int
 from stator._function cimport TableFunction, make_function, make_functions, named_operands, sort_arguments, text
 from stator.cpp cimport elementwise, op_table
 from stator.cpp.backend cimport Stream as CppStream
@@ -224,3 +227,132 @@ def frexp(x: Array, /) -> Fractions:
         mantissa.c = found.mantissa
         exponent.c = found.exponent
     return Fractions(mantissa, exponent)
+
+
+cdef tuple geglu_forms = gelu_forms[:2]
+
+
+def glu(x: Array, /, axis: int = -1) -> Array:
+    """a * sigmoid(b), where a and b are the first and the second half of x along an axis. Asynchronous.
+
+    x is floating, of an even extent along the axis: ShapeError. Dauphin et al., Language Modeling with Gated
+    Convolutional Networks (2017).
+
+    >>> import stator
+    >>> stator.nn.glu(stator.Backend("cpu").asarray([3.0, 0.0])).to_numpy().tolist()
+    [1.5]
+    """
+    cdef Array source = as_array(x, "nn.glu"), out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, "nn.glu")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = elementwise.glu(source.c, along, stream)
+    return out
+
+
+def glu_backward(grad: Array, x: Array, /, axis: int = -1) -> Array:
+    """The gradient of glu's x; grad has the shape of the result and x's dtype. Asynchronous."""
+    cdef Array g = as_array(grad, "nn.glu_backward"), source = as_array(x, "nn.glu_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.glu_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = elementwise.glu_backward(g.c, source.c, along, stream)
+    return out
+
+
+def swiglu(gate: Array, up: Array | None = None, /, axis: int = -1) -> Array:
+    """silu(gate) * up, with silu(x) = x * sigmoid(x). Asynchronous.
+
+    gate and up have one shape and one floating dtype: ShapeError, DTypeError. Without up, gate and up are
+    the first and the second half of the one array along an axis of even extent. Shazeer, GLU Variants Improve
+    Transformer (2020).
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> stator.nn.swiglu(be.asarray([0.0, 2.0]), be.asarray([5.0, 0.0])).to_numpy().tolist()
+    [0.0, 0.0]
+    """
+    cdef Array a = as_array(gate, "nn.swiglu"), out = new_array(a.backend)
+    cdef Array b = None if up is None else as_array(up, "nn.swiglu")
+    cdef int64_t along = to_int(axis, "nn.swiglu")
+    cdef CppStream stream
+    enter(a.backend, stream)
+    if b is None:
+        with nogil:
+            out.c = elementwise.swiglu(a.c, along, stream)
+    else:
+        with nogil:
+            out.c = elementwise.swiglu(a.c, b.c, stream)
+    return out
+
+
+def swiglu_backward(grad: Array, gate: Array, up: Array | None = None, /,
+                    axis: int = -1) -> Array | tuple[Array, Array]:
+    """The gradients of swiglu's gate and up, or of its one array. Asynchronous.
+
+    grad has the shape of the result; all arrays have one dtype.
+    """
+    cdef Array g = as_array(grad, "nn.swiglu_backward"), a = as_array(gate, "nn.swiglu_backward")
+    cdef Array b = None if up is None else as_array(up, "nn.swiglu_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.swiglu_backward")
+    cdef elementwise.GatedGradients found
+    cdef CppStream stream
+    enter(g.backend, stream)
+    if b is None:
+        with nogil:
+            out.c = elementwise.swiglu_backward(g.c, a.c, along, stream)
+        return out
+    with nogil:
+        found = elementwise.swiglu_backward(g.c, a.c, b.c, stream)
+    return wrap_array(g.backend, found.gate), wrap_array(g.backend, found.up)
+
+
+def geglu(gate: Array, up: Array | None = None, /, axis: int = -1, *, approximate: str = "none") -> Array:
+    """gelu(gate) * up. Asynchronous.
+
+    The arguments are those of swiglu; approximate, "none" or "tanh", is that of gelu.
+
+    >>> import stator
+    >>> stator.nn.geglu(stator.Backend("cpu").asarray([0.0, 7.0])).to_numpy().tolist()
+    [0.0]
+    """
+    cdef Array a = as_array(gate, "nn.geglu"), out = new_array(a.backend)
+    cdef Array b = None if up is None else as_array(up, "nn.geglu")
+    cdef int64_t along = to_int(axis, "nn.geglu")
+    cdef cbool tanh = to_choice(approximate, geglu_forms, "nn.geglu", "approximate") == 1
+    cdef CppStream stream
+    enter(a.backend, stream)
+    if b is None:
+        with nogil:
+            out.c = elementwise.geglu(a.c, along, tanh, stream)
+    else:
+        with nogil:
+            out.c = elementwise.geglu(a.c, b.c, tanh, stream)
+    return out
+
+
+def geglu_backward(grad: Array, gate: Array, up: Array | None = None, /, axis: int = -1, *,
+                   approximate: str = "none") -> Array | tuple[Array, Array]:
+    """The gradients of geglu's gate and up, or of its one array. Asynchronous.
+
+    grad has the shape of the result; all arrays have one dtype.
+    """
+    cdef Array g = as_array(grad, "nn.geglu_backward"), a = as_array(gate, "nn.geglu_backward")
+    cdef Array b = None if up is None else as_array(up, "nn.geglu_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.geglu_backward")
+    cdef cbool tanh = to_choice(approximate, geglu_forms, "nn.geglu_backward", "approximate") == 1
+    cdef elementwise.GatedGradients found
+    cdef CppStream stream
+    enter(g.backend, stream)
+    if b is None:
+        with nogil:
+            out.c = elementwise.geglu_backward(g.c, a.c, along, tanh, stream)
+        return out
+    with nogil:
+        found = elementwise.geglu_backward(g.c, a.c, b.c, tanh, stream)
+    return wrap_array(g.backend, found.gate), wrap_array(g.backend, found.up)

@@ -81,10 +81,15 @@ SHARED = {
     "cholesky inv pinv det slogdet lu_factor lu qr svd svdvals eigh eigvalsh eig eigvals matrix_rank matrix_norm cond "
     "linalg_trace expm": lambda f, a: f(a.eye),
     "searchsorted isin dot vecdot outer kron broadcast_arrays fftconvolve": lambda f, a: f(a.v, a.v),
-    "matmul cdist softmax_backward log_softmax_backward linear softmin_backward gumbel_softmax_backward": lambda f, a: (
-        f(a.x, a.x)
-    ),
-    "attention": lambda f, a: f(a.x, a.x, a.x),
+    "matmul cdist softmax_backward log_softmax_backward linear softmin_backward gumbel_softmax_backward swiglu geglu "
+    "dropout_add": lambda f, a: f(a.x, a.x),
+    "attention linear_backward swiglu_backward geglu_backward": lambda f, a: f(a.x, a.x, a.x),
+    "glu": lambda f, a: f(a.x),
+    "glu_backward": lambda f, a: f(a.x[:, :2], a.x),
+    "weight_norm": lambda f, a: f(a.x, a.v),
+    "weight_norm_backward": lambda f, a: f(a.x, a.x, a.v),
+    "spectral_norm": lambda f, a: f(a.x, a.v),
+    "spectral_norm_backward": lambda f, a: f(a.x, a.x, a.v, a.v, a.v[0]),
     "mse_loss l1_loss huber_loss smooth_l1_loss binary_cross_entropy_with_logits kl_div": lambda f, a: f(a.x, a.x),
     "mse_loss_backward l1_loss_backward huber_loss_backward smooth_l1_loss_backward kl_div_backward "
     "binary_cross_entropy_with_logits_backward": lambda f, a: f(a.v[0], a.x, a.x),

@@ -22,7 +22,7 @@ STEPS = [
 
 def norms(x, y):
     """Normalisations, which copy what is not contiguous."""
-    nn, size = stator.nn, x.shape[1]
+    nn, size, column = stator.nn, x.shape[1], stator.copy(x[:, 0])
     made = {
         f"{n}_norm{form}": (getattr(nn, f"{n}_norm{form}"), form)
         for n in ("layer", "rms")
@@ -38,9 +38,24 @@ def norms(x, y):
         "batch_norm": (lambda: nn.batch_norm(x, training=True), None),
         "batch_norm_backward": (lambda: nn.batch_norm_backward(y, x, *stats[:2], training=True), None),
         "update_running_stats": (lambda: nn.update_running_stats(*stats, count=64), None),
+        "weight_norm": (lambda: nn.weight_norm(x, column), None),
+        "weight_norm_backward": (lambda: nn.weight_norm_backward(y, x, column), None),
+        "spectral_norm": (lambda: nn.spectral_norm(x, column), None),
+        "spectral_norm_backward": (lambda: nn.spectral_norm_backward(y, x, column, x[0], x[0, 0]), None),
         "local_response_norm": (lambda: nn.local_response_norm(x, 5), None),
         "local_response_norm_backward": (lambda: nn.local_response_norm_backward(y, x, y, 5), None),
     }
+
+
+def gated_units(x, y):
+    nn = stator.nn
+    half, made = x[:, ::2], {"glu": (lambda: nn.glu(x), lambda: nn.glu(x.T, 0))}
+    made["glu_backward"] = (lambda: nn.glu_backward(half, x), lambda: nn.glu_backward(half.T, x.T, 0))
+    for name in ("swiglu", "geglu"):
+        forward, backward = getattr(nn, name), getattr(nn, f"{name}_backward")
+        made[name] = (partial(forward, x, y), partial(forward, x.T))
+        made[f"{name}_backward"] = (partial(backward, x, y, x), partial(backward, x[:32].T, y.T))
+    return made
 
 
 def losses(x, y, target, square, index, one):
@@ -199,6 +214,7 @@ def calls(be):
             lambda: nn.cross_entropy_backward(one, x, target),
             lambda: nn.cross_entropy_backward(one, square.T, index),
         ),
+        **gated_units(x, y),
         **norms(x, y),
         **losses(x, y, target, square, index, one),
         **convolutions(x),
@@ -280,6 +296,7 @@ def calls(be):
         "choice": (lambda: draw.choice(two, 3), lambda: draw.choice(x.T, 3, replace=False)),
         "multinomial": (lambda: draw.multinomial(9, [0.5, 0.5]), None),
         "dropout": (lambda: nn.dropout(x, 0.5), lambda: nn.dropout(x.T, 0.5)),
+        "dropout_add": (lambda: nn.dropout_add(x, y, 0.5), lambda: nn.dropout_add(x.T, y.T, 0.5)),
         "dropout_backward": (
             lambda: nn.dropout_backward(x, 0.5, draw.get_state()),
             lambda: nn.dropout_backward(x.T, 0.5, draw.get_state()),
@@ -348,6 +365,7 @@ def products(be, a):
         "kron": (lambda: stator.kron(a, a), None),
         "addmm": (lambda: stator.addmm(a, a, a), lambda: stator.addmm(a, a.T, a.T)),
         "baddbmm": (lambda: stator.baddbmm(a[None], a[None], a[None]), None),
+        "linear_backward": (lambda: stator.nn.linear_backward(a, a, a, a, activation="relu"), None),
         "linear": (lambda: stator.nn.linear(a, a, a[0]), lambda: stator.nn.linear(a.T, a.T, a[0])),
         "quantize_fp8": (lambda: stator.nn.quantize_fp8(a), None),
         "scaled_matmul": (lambda: stator.nn.scaled_matmul(codes, codes, one, one), turned),

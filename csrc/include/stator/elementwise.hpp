@@ -56,3 +56,26 @@ struct Fractions {
 STATOR_API Fractions frexp(const Array& x, const Stream& = {});
 
 }  // namespace stator
+
+// Gated units of floating arrays: activation(gate) * up, of two arrays of one shape and dtype or of the halves of one
+// along an axis, the gate first. Of glu, whose activation is the sigmoid, the gate is the second half, as in PyTorch.
+// One launch; gradients on the fast host in two. ShapeError where shapes differ or an extent is odd, DTypeError.
+namespace stator::nn {
+
+struct GatedGradients {
+  Array gate, up;
+};
+STATOR_API Array glu(const Array& x, int64_t axis = -1, const Stream& = {});
+STATOR_API Array glu_backward(const Array& grad, const Array& x, int64_t axis = -1, const Stream& = {});
+STATOR_API Array swiglu(const Array& gate, const Array& up, const Stream& = {});
+STATOR_API Array swiglu(const Array& x, int64_t axis, const Stream& = {});
+STATOR_API GatedGradients swiglu_backward(const Array& grad, const Array& gate, const Array& up, const Stream& = {});
+STATOR_API Array swiglu_backward(const Array& grad, const Array& x, int64_t axis, const Stream& = {});
+// tanh: gelu by its tanh approximation.
+STATOR_API Array geglu(const Array& gate, const Array& up, bool tanh = false, const Stream& = {});
+STATOR_API Array geglu(const Array& x, int64_t axis, bool tanh, const Stream& = {});
+STATOR_API GatedGradients geglu_backward(const Array& grad, const Array& gate, const Array& up, bool tanh = false,
+                                         const Stream& = {});
+STATOR_API Array geglu_backward(const Array& grad, const Array& x, int64_t axis, bool tanh, const Stream& = {});
+
+}  // namespace stator::nn

@@ -77,6 +77,21 @@ namespace nn {
 // library's call.
 STATOR_API Array linear(const Array& x, const Array& weight, const Array* bias = nullptr,
                         std::string_view activation = {}, const Stream& = {});
+
+// Gradients of linear's operands. saved, where there is an activation: for "relu", "sigmoid" and "tanh" the result of
+// linear, for the others x weight^T + bias. All have one floating dtype. The gradient of the activation is one launch,
+// those of x and weight a product each, that of the bias a sum.
+struct LinearGradientOptions {
+  std::string_view activation = {};
+  const Array* saved = nullptr;
+  bool bias = true;  // whether there is one
+};
+struct LinearGradients {
+  Array x, weight;
+  std::optional<Array> bias;
+};
+STATOR_API LinearGradients linear_backward(const Array& grad, const Array& x, const Array& weight,
+                                           const LinearGradientOptions& = {}, const Stream& = {});
 }  // namespace nn
 
 // scipy.spatial.distance.cdist: out[.., i, j] is the p-norm of x1[.., i, :] - x2[.., j, :]; leading axes broadcast. p =

@@ -64,6 +64,9 @@ namespace stator::nn {
 // 4) blocks later. dropout_backward is the same function of the gradient. Floating dtypes.
 STATOR_API Array dropout(const Array& x, double p, const random::State& state, random::State* next = nullptr,
                          const Stream& = {});
+// dropout(x) + residual, of x's shape and dtype, in one pass and rounded once, with the mask of dropout.
+STATOR_API Array dropout_add(const Array& x, const Array& residual, double p, const random::State& state,
+                             random::State* next = nullptr, const Stream& = {});
 STATOR_API Array dropout_backward(const Array& grad, double p, const random::State& state, const Stream& = {});
 
 }  // namespace stator::nn

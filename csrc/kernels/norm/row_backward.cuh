@@ -25,7 +25,8 @@ struct AddGradientSums {
 template <class A, int Size>
 STATOR_FN GradientSums<A> gradient_means(const Group<Size>& group, const params::RowNorm& p, GradientSums<A> mine) {
   const GradientSums<A> all = group.reduce(mine, AddGradientSums{});
-  return {p.centered ? all.plain / A(p.n) : A(0), all.weighted / A(p.n)};
+  const A divisor = row_divisor<A>(p);
+  return {p.centered ? all.plain / divisor : A(0), all.weighted / divisor};
 }
 
 // Rows of at most RowTile::tile elements, whose element i has weight i. A block takes rows that are a grid apart, and
@@ -162,7 +163,7 @@ STATOR_KERNEL(Size) void row_norm_weights_kernel(params::RowNorm p) {
   if (p.dbias != nullptr) static_cast<T*>(p.dbias)[column] = convert<T>(total[1]);
 }
 
-// Rows of channels: a warp sums the gradients of a channel, for its weight and for the row.
+// Rows of channels: a warp sums the gradients of a channel, for its weight and for the row; of one channel the block.
 template <class T, int Size>
 STATOR_KERNEL_RESIDENT(Size, 1) void channel_norm_backward_kernel(params::RowNorm p, RowChannels channels,
                                                                   bool vectors) {
@@ -178,19 +179,25 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_norm_backward_kernel(params::RowNor
   const T* const weight = static_cast<const T*>(p.weight);
   A* const partial = static_cast<A*>(p.partials) + row / p.groups * 2 * all + channels.first;
   const RowScale<A> scale = long_scale(group, p, tile, x);
+  const bool together = p.channels == 1;
+  const int first = together ? group.rank() : team.rank(), step = together ? Size : Team<Size>::size;
   GradientSums<A> sums{A(0), A(0)};
   STATOR_UNROLL(1)
-  for (int64_t c = team.index(); c < p.channels; c += Team<Size>::count) {
+  for (int64_t c = together ? 0 : team.index(); c < p.channels; c += Team<Size>::count) {
     GradientSums<A> mine{A(0), A(0)};
     STATOR_UNROLL(4)
-    for (int64_t i = c * p.inner + team.rank(); i < (c + 1) * p.inner; i += Team<Size>::size) {
+    for (int64_t i = c * p.inner + first; i < (c + 1) * p.inner; i += step) {
       const A g = convert<A>(grad[i]);
       mine.plain += g;
       mine.weighted += g * ((convert<A>(x[i]) - scale.mean) * scale.inverse);
     }
-    mine.plain = from_first_sublane(sum_sublanes(mine.plain, Team<Size>::size));
-    mine.weighted = from_first_sublane(sum_sublanes(mine.weighted, Team<Size>::size));
-    if (team.rank() != 0) continue;
+    if (together) {
+      mine = group.reduce(mine, AddGradientSums{});
+    } else {
+      mine.plain = from_first_sublane(sum_sublanes(mine.plain, Team<Size>::size));
+      mine.weighted = from_first_sublane(sum_sublanes(mine.weighted, Team<Size>::size));
+    }
+    if (first != 0) continue;
     partial[c] = mine.weighted;
     partial[all + c] = mine.plain;
     const A w = weight != nullptr ? convert<A>(weight[channels.first + c]) : A(1);

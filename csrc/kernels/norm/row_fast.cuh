@@ -15,7 +15,7 @@ STATOR_FN RowScale<opmath_t<T>> fast_scale(const G& group, const params::RowNorm
     const A d = A(row[i]) - mean;
     return d * d;
   });
-  return row_scale(mean, m2, p.n, p.eps);
+  return row_scale(mean, m2, p);
 }
 
 // out[i] = the activation of value(i), for i in [0, n).
@@ -62,6 +62,7 @@ STATOR_KERNEL(Size) void fast_row_norm_kernel(params::RowNorm p) {
   const T* const weight = static_cast<const T*>(p.weight);
   const T* const bias = static_cast<const T*>(p.bias);
   const RowScale<A> scale = fast_scale(group, p, x);
+  if (p.lengths != nullptr) store_length<T>(p, group.block(), scale);
   const auto normal = [=](int64_t i) { return (A(x[i]) - scale.mean) * scale.inverse; };
   const auto store = [&](auto value) { fast_store(group, p.activation, p.n, out, value); };
   if (weight != nullptr && bias != nullptr)
@@ -84,6 +85,7 @@ STATOR_KERNEL(Size) void fast_channel_norm_kernel(params::RowNorm p) {
   const T* const weight = static_cast<const T*>(p.weight);
   const T* const bias = static_cast<const T*>(p.bias);
   const RowScale<A> scale = fast_scale(group, p, x);
+  if (p.lengths != nullptr) store_length<T>(p, row, scale);
   for (int64_t c = 0; c < p.channels; ++c) {
     const A factor = weight != nullptr ? scale.inverse * A(weight[first + c]) : scale.inverse;
     const A shift = bias != nullptr ? A(bias[first + c]) : A(0);
@@ -110,8 +112,9 @@ STATOR_FN void fast_row_gradient(const G& group, const params::RowNorm& p, int64
   const RowScale<A> scale = fast_scale(group, p, x);
   const auto normal = [=](int64_t i) { return (A(x[i]) - scale.mean) * scale.inverse; };
   const auto slope = [=](int64_t i) { return Weighted ? A(grad[i]) * A(weight[i]) : A(grad[i]); };
-  const A plain = p.centered ? group.template map_sum<A>(p.n, slope) / A(p.n) : A(0);
-  const A weighted = group.template map_sum<A>(p.n, [=](int64_t i) { return slope(i) * normal(i); }) / A(p.n);
+  const A divisor = row_divisor<A>(p);
+  const A plain = p.centered ? group.template map_sum<A>(p.n, slope) / divisor : A(0);
+  const A weighted = group.template map_sum<A>(p.n, [=](int64_t i) { return slope(i) * normal(i); }) / divisor;
   const auto both = [=](int64_t i) {
     const A v = normal(i), g = A(grad[i]);
     dw[i] += g * v;
@@ -162,7 +165,7 @@ STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
     weighted += w * gv;
   }
   plain = mean_if(p.centered, plain, p.n);
-  weighted = weighted / A(p.n) * scale.inverse;
+  weighted = weighted / row_divisor<A>(p) * scale.inverse;
   for (int64_t c = 0; c < p.channels; ++c) {
     const T* const xc = x + c * p.inner;
     const T* const gc = grad + c * p.inner;

@@ -30,8 +30,12 @@ STATOR_FN void finish_row(const params::RowNorm& p, const RowTile<T, Size>& tile
     if (p.bias != nullptr) value[i] += affine.bias[i];
   }
   if (p.activation != params::NormActivation::none) {
+    Items<opmath_t<T>, Tile::held> all;
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = activated(p.activation, value[i]);
+    for (int i = 0; i < Tile::held; ++i) all[i] = value[i];
+    all = activated(p.activation, all);
+    STATOR_UNROLL()
+    for (int i = 0; i < Tile::held; ++i) value[i] = all[i];
   }
   tile.store(value, static_cast<T*>(p.y) + row * p.n, first, p.n);
 }
@@ -66,6 +70,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_kernel(params::RowNorm p, Row
     opmath_t<T> value[Tile::held];
     load_input(p, tile, value, row, 0);
     const auto scale = held_scale(group, p, tile, value);
+    if (p.lengths != nullptr && group.rank() == 0) store_length<T>(p, row, scale);
     if constexpr (Channels) affine.template load<true>(p, tile, channels, 0);
     finish_row(p, tile, affine, scale, value, row, 0);
   }
@@ -88,6 +93,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_kernel(params::RowNorm p, Row
     enter_moments(mine, p, tile, value, first);
   }
   const auto scale = joined_scale(group, p, mine);
+  if (p.lengths != nullptr && group.rank() == 0) store_length<T>(p, row, scale);
   const T* const stored = static_cast<const T*>(p.residual == nullptr ? p.x : p.sum) + row * p.n;
   RowAffine<T, Size> affine;
   STATOR_UNROLL(1)

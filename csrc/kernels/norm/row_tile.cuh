@@ -110,8 +110,19 @@ struct RowScale {
   A mean, inverse;  // inverse: 1 / deviation
 };
 template <class A>
-STATOR_FN RowScale<A> row_scale(A mean, A m2, int64_t n, double eps) {
-  return {mean, A(1) / sqrt(m2 / A(n) + A(eps))};
+STATOR_FN RowScale<A> row_scale(A mean, A m2, const params::RowNorm& p) {
+  if (!p.total) return {mean, A(1) / sqrt(m2 / A(p.n) + A(p.eps))};
+  const A length = sqrt(m2), least = A(p.eps);
+  return {mean, A(1) / (length < least ? least : length)};
+}
+// What sums over a row are divided by.
+template <class A>
+STATOR_FN A row_divisor(const params::RowNorm& p) {
+  return p.total ? A(1) : A(p.n);
+}
+template <class T>
+STATOR_FN void store_length(const params::RowNorm& p, int64_t row, RowScale<opmath_t<T>> scale) {
+  static_cast<T*>(p.lengths)[row] = convert<T>(opmath_t<T>(1) / scale.inverse);
 }
 
 // Of a row that is held.
@@ -132,15 +143,15 @@ STATOR_FN RowScale<opmath_t<T>> held_scale(const Group<Size>& group, const param
     const A d = value[i] - mean;
     m2 += tile.position(i, 0) < p.n ? d * d : A(0);
   }
-  return row_scale(mean, group.reduce(m2, Sum{}), p.n, p.eps);
+  return row_scale(mean, group.reduce(m2, Sum{}), p);
 }
 
 // Of a row in memory, from a thread's moments.
 template <class A, int Size>
 STATOR_FN RowScale<A> joined_scale(const Group<Size>& group, const params::RowNorm& p, Moments<A> mine) {
-  if (!p.centered) return row_scale(A(0), group.reduce(mine.m2, Sum{}), p.n, p.eps);
+  if (!p.centered) return row_scale(A(0), group.reduce(mine.m2, Sum{}), p);
   const Moments<A> all = group.reduce(mine, CombineMoments{});
-  return row_scale(all.mean, all.m2, p.n, p.eps);
+  return row_scale(all.mean, all.m2, p);
 }
 
 // Adds what a thread holds to its moments, or to its sum of squares.
@@ -156,15 +167,21 @@ STATOR_FN void enter_moments(Moments<opmath_t<T>>& mine, const params::RowNorm& 
   }
 }
 
-template <class A>
-STATOR_FN A activated(params::NormActivation kind, A value) {
+// Of N values; a call, which all kernels share, because three activations of each would be most of a kernel's code.
+template <class A, int N>
+STATOR_CALL Items<A, N> activated(params::NormActivation kind, Items<A, N> value) {
   namespace f = elementwise::functors;
+  const auto all = [&](auto activation) {
+    STATOR_UNROLL()
+    for (int i = 0; i < N; ++i) value[i] = activation(value[i]);
+  };
   switch (kind) {
-    case params::NormActivation::relu: return f::relu{}(value);
-    case params::NormActivation::silu: return f::silu{}(value);
-    case params::NormActivation::gelu: return f::gelu{}(value);
-    default: return value;
+    case params::NormActivation::relu: all(f::relu{}); break;
+    case params::NormActivation::silu: all(f::silu{}); break;
+    case params::NormActivation::gelu: all(f::gelu{}); break;
+    default: break;
   }
+  return value;
 }
 
 }  // namespace stator::STATOR_TARGET::norm

@@ -1,4 +1,5 @@
-// Dropout and its gradient, which are the same function of their operand. The mask is never stored, but drawn again.
+// Dropout and its gradient, which are the same function of their operand, and dropout with a residual. The mask is
+// never stored, but drawn again.
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
@@ -41,35 +42,55 @@ STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
     const int64_t begin = first * 4, left = p.size - begin, n = left < 4 * C ? left : 4 * C;
     const T* x = static_cast<const T*>(p.x);
     T* out = static_cast<T*>(p.out) + begin;
+    const T* added = static_cast<const T*>(p.residual);
     const auto apply = [&](T value, uint32_t w) { return w >= p.threshold ? T(A(value) * scale) : T(A(0)); };
+    const auto apply_to = [&](T value, uint32_t w, T to) {
+      return T((w >= p.threshold ? A(value) * scale : A(0)) + A(to));
+    };
     // Strided operand.
     if (p.ndim > 0) {
       // One division per inner row, along which the offset grows by a constant.
       const int64_t extent = p.shape[p.ndim - 1], step = p.strides[p.ndim - 1];
+      const int64_t added_step = p.residual_strides[p.ndim - 1];
       int64_t inner = begin % extent, at = offset_of(begin, p.ndim, p.shape, p.strides);
+      int64_t added_at = added != nullptr ? offset_of(begin, p.ndim, p.shape, p.residual_strides) : 0;
       STATOR_UNROLL()
       for (int k = 0; k < 4 * C; ++k) {
         if (k >= n) break;
-        out[k] = apply(x[at], bits[k]);
+        out[k] = added != nullptr ? apply_to(x[at], bits[k], added[added_at]) : apply(x[at], bits[k]);
         at += step;
+        added_at += added_step;
         if (++inner < extent) continue;
         inner = 0;
-        if (k + 1 < n) at = offset_of(begin + k + 1, p.ndim, p.shape, p.strides);
+        if (k + 1 >= n) continue;
+        at = offset_of(begin + k + 1, p.ndim, p.shape, p.strides);
+        if (added != nullptr) added_at = offset_of(begin + k + 1, p.ndim, p.shape, p.residual_strides);
       }
       continue;
     }
     // Contiguous operand.
     x += begin;
-    if (fast_host || n < 4 || reinterpret_cast<uintptr_t>(x) % (4 * sizeof(T)) % 16 != 0) {
+    if (added != nullptr) added += begin;
+    constexpr uintptr_t alignment = 4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16;
+    const bool vectors =
+        reinterpret_cast<uintptr_t>(x) % alignment == 0 && reinterpret_cast<uintptr_t>(added) % alignment == 0;
+    if (fast_host || n < 4 || !vectors) {
+      if (added != nullptr) {
+#pragma GCC ivdep
+        for (int k = 0; k < n; ++k) out[k] = apply_to(x[k], bits[k], added[k]);
+        continue;
+      }
 #pragma GCC ivdep
       for (int k = 0; k < n; ++k) out[k] = apply(x[k], bits[k]);
     } else {
       constexpr int W = vector_width<T> < 4 ? vector_width<T> : 4;
       STATOR_UNROLL()
       for (int k = 0; k < 4; k += W) {
-        Vec<T, W> v = load_vector<W>(x + k);
+        Vec<T, W> v = load_vector<W>(x + k), to{};
+        if (added != nullptr) to = load_vector<W>(added + k);
         STATOR_UNROLL()
-        for (int j = 0; j < W; ++j) v[j] = apply(v[j], bits[k + j]);
+        for (int j = 0; j < W; ++j)
+          v[j] = added != nullptr ? apply_to(v[j], bits[k + j], to[j]) : apply(v[j], bits[k + j]);
         store_vector(out + k, v);
       }
     }

@@ -110,12 +110,21 @@ std::vector<State> spawn(const Backend& backend, State& state, int64_t count) {
 namespace stator::nn {
 namespace {
 
-Array masked(Op which, const Array& x, double p, const random::State& state, const Stream& stream) {
-  OpCall call(which, {&x}, stream);
+Array masked(Op which, const Array& x, double p, const random::State& state, const Stream& stream,
+             const Array* residual = nullptr) {
+  OpCall call(which, {&x, residual}, stream);
   const std::string op(call.name());
   if (!in(x.dtype(), dtypes::floats))
     throw DTypeError(op, "an array of " + std::string(name(x.dtype())), "convert it to a floating dtype");
   if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability is from 0 to 1");
+  if (residual && !(residual->shape() == x.shape()))
+    throw ShapeError(op, "a residual " + str(residual->shape()) + " for x " + str(x.shape()),
+                     "pass arrays of one shape");
+  if (residual && residual->dtype() != x.dtype())
+    throw DTypeError(op,
+                     "a residual of dtype " + std::string(name(residual->dtype())) + " for x of dtype " +
+                         std::string(name(x.dtype())),
+                     "convert one with astype");
   Array result = call.empty(x.shape(), x.dtype());
   if (result.size() == 0) return result;
   params::Dropout d{};
@@ -126,12 +135,15 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
   d.from = call.draws(state.seed, state.counter);
   d.threshold = uint64_t(std::ceil(p * 0x1p32));
   d.scale = p < 1 ? 1 / (1 - p) : 0;
-  if (!x.is_contiguous()) {
+  if (residual) d.residual = residual->data_ptr();
+  if (!x.is_contiguous() || (residual && !residual->is_contiguous())) {
     d.ndim = x.ndim();
     std::copy(x.shape().begin(), x.shape().end(), d.shape);
     std::copy(x.strides().begin(), x.strides().end(), d.strides);
+    if (residual) std::copy(residual->strides().begin(), residual->strides().end(), d.residual_strides);
   }
   call.reads(x);
+  if (residual) call.reads(*residual);
   call.writes(result);
   kernels::random::dropout(call.queue(), d);
   return result;
@@ -141,6 +153,13 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
 
 Array dropout(const Array& x, double p, const random::State& state, random::State* next, const Stream& stream) {
   Array result = masked(Op::dropout, x, p, state, stream);
+  if (next) *next = {state.seed, state.counter + uint64_t((x.size() + 3) / 4)};
+  return result;
+}
+
+Array dropout_add(const Array& x, const Array& residual, double p, const random::State& state, random::State* next,
+                  const Stream& stream) {
+  Array result = masked(Op::dropout_add, x, p, state, stream, &residual);
   if (next) *next = {state.seed, state.counter + uint64_t((x.size() + 3) / 4)};
   return result;
 }

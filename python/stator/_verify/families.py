@@ -68,6 +68,13 @@ def linear(f: Function, given: Given) -> Any:
     return [Answer(f(x, w, bias, activation=a), terms(left, right.T) + 1) for a in (None, "relu", "gelu")]
 
 
+def linear_backward(f: Function, given: Given) -> Any:
+    m, k, n = sizes(given)
+    (grad, g), (x, left), (w, right) = factor(given, m, n), factor(given, m, k), factor(given, n, k)
+    scales = (terms(g, right), terms(g.T, left), np.sum(np.abs(g).astype(np.float64), axis=0))
+    return [Answer(found, scale) for found, scale in zip(f(grad, x, w), scales, strict=True)]
+
+
 def scaled_matmul(f: Function, given: Given) -> Any:
     """Of codes of eight-bit floats that are no NaN, which are exact in float32."""
     m, k, n = (64, 96, 48) if given.large else (32, 64, 16)
@@ -123,6 +130,8 @@ def state(f: Function, given: Given) -> Any:
 def dropout(f: Function, given: Given) -> Any:
     if given.cell.op == "dropout":
         return f(given.array(), 0.25)[0]
+    if given.cell.op == "dropout_add":
+        return f(given.array(), given.array(), 0.25)[0]
     return f(given.array(), 0.25, given.be.random.get_state())
 
 
@@ -145,6 +154,7 @@ def add(into: dict[str, Operation]) -> None:
             "kron": lambda f, g: f(g.array(shape=(g.rows % 99, 5)), g.array(shape=(3, 4))),
             "addmm baddbmm": added,
             "linear": linear,
+            "linear_backward": linear_backward,
         },
     )
     register(into, FILLED, {"dot": rows_product, "scaled_matmul": scaled_matmul})
@@ -178,7 +188,7 @@ def add(into: dict[str, Operation]) -> None:
         into,
         AXIS,
         {
-            "dropout dropout_backward": dropout,
+            "dropout dropout_add dropout_backward": dropout,
             "gumbel_softmax": lambda f, g: f(g.array((-2, 2)), rng=7)[0],
             "permutation": lambda f, g: f(g.array(), device=g.be),
         },

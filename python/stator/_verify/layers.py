@@ -11,7 +11,7 @@ import numpy as np
 import stator
 from stator._verify.compare import Answer
 from stator._verify.given import Given
-from stator._verify.operations import FILLED, Operation, register
+from stator._verify.operations import AXIS, FILLED, Operation, register
 
 # For each step: how many states it has, and its options.
 STEPS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -83,7 +83,21 @@ def attention(f: Callable[..., Any], given: Given) -> Any:
     return [Answer(f(q, q, v, **o), "largest") for o in ({}, {"causal": True}, {"mask": mask})]
 
 
+def gated(f: Callable[..., Any], given: Given) -> Any:
+    """Of the halves of one array, and of two; gradients have roots."""
+    x, name = given.array(), given.cell.op.removesuffix("_backward")
+    even = x[:, : given.columns // 2 * 2]
+    backward = name != given.cell.op
+    grad = (given.array(),) if backward else ()
+    found = [f(*[g[:, : given.columns // 2] for g in grad], even)]
+    if name != "glu":
+        of_two = f(*grad, x, given.array())
+        found += of_two if backward else [of_two]
+    return [Answer(one, "largest") for one in found]
+
+
 def add(into: dict[str, Operation]) -> None:
+    register(into, AXIS, {f"{name}{form}": gated for name in ("glu", "swiglu", "geglu") for form in ("", "_backward")})
     register(into, ("contiguous", "empty", "large"), {name: partial(step, name) for name in STEPS})
     register(
         into,

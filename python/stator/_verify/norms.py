@@ -90,6 +90,27 @@ def response_backward(f: Function, given: Given) -> Any:
     return largest(f(given.array(), given.array(), denom, 5, alpha=0.5))
 
 
+def lengths(backward: bool, f: Function, given: Given) -> Any:
+    """Of rows and of columns."""
+    v = given.array((0.5, 4))
+    factors = [given.dense(given.draw((n,), (0.5, 2))) for n in v.shape]
+    grad = (given.array(),) if backward else ()
+    return [answer for axis, g in enumerate(factors) for answer in largest(f(*grad, v, g, axis))]
+
+
+def vectors(given: Given) -> list[stator.Array]:
+    return [given.dense(given.draw((n,), (0.5, 2))) for n in (given.rows, given.columns)]
+
+
+def spectral(f: Function, given: Given) -> Any:
+    return largest(f(given.array((0.5, 4)), *vectors(given), n_iterations=0))
+
+
+def spectral_backward(f: Function, given: Given) -> Any:
+    u, v = vectors(given)
+    return largest(f(given.array(), given.array((0.5, 4)), u, v, u[0]))
+
+
 def add(into: dict[str, Operation]) -> None:
     register(
         into,
@@ -108,4 +129,6 @@ def add(into: dict[str, Operation]) -> None:
         },
     )
     register(into, FILLED, {"batch_norm": batch, "batch_norm_backward": batch_backward})
+    register(into, AXIS, {"weight_norm": partial(lengths, False), "weight_norm_backward": partial(lengths, True)})
+    register(into, FILLED, {"spectral_norm": spectral, "spectral_norm_backward": spectral_backward}, wide=False)
     register(into, DENSE, {"update_running_stats": running})

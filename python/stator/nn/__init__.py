@@ -2,11 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from stator._elementwise import gelu, gelu_backward
+from stator._elementwise import (
+    geglu,
+    geglu_backward,
+    gelu,
+    gelu_backward,
+    glu,
+    glu_backward,
+    swiglu,
+    swiglu_backward,
+)
 from stator._indexing import masked_fill_backward, masked_scatter_backward, masked_select_backward
-from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
+from stator._matmul import QuantizedResult, linear, linear_backward, quantize_fp8, scaled_matmul
 from stator._namespace import missing, table_functions
-from stator._random_dropout import dropout, dropout_backward
+from stator._random_dropout import dropout, dropout_add, dropout_backward
 from stator._reduce import mean_backward, prod_backward, sum_backward
 from stator.nn._attention import attention
 from stator.nn._convolution import (
@@ -71,7 +80,11 @@ from stator.nn._norm_batch import (
     batch_norm_backward,
     local_response_norm,
     local_response_norm_backward,
+    spectral_norm,
+    spectral_norm_backward,
     update_running_stats,
+    weight_norm,
+    weight_norm_backward,
 )
 from stator.nn._optim import (
     adagrad_step,
@@ -192,14 +205,19 @@ __all__ = [
     "ctc_loss",
     "ctc_loss_backward",
     "dropout",
+    "dropout_add",
     "dropout_backward",
     "embedding",
     "embedding_backward",
     "embedding_bag",
     "embedding_bag_backward",
     "fold",
+    "geglu",
+    "geglu_backward",
     "gelu",
     "gelu_backward",
+    "glu",
+    "glu_backward",
     "grid_sample",
     "grid_sample_backward",
     "group_norm",
@@ -226,6 +244,7 @@ __all__ = [
     "layer_norm",
     "layer_norm_backward",
     "linear",
+    "linear_backward",
     "lion_step",
     "local_response_norm",
     "local_response_norm_backward",
@@ -281,9 +300,15 @@ __all__ = [
     "softmax_backward",
     "softmin",
     "softmin_backward",
+    "spectral_norm",
+    "spectral_norm_backward",
     "sum_backward",
+    "swiglu",
+    "swiglu_backward",
     "unfold",
     "update_running_stats",
+    "weight_norm",
+    "weight_norm_backward",
     *table_functions("nn."),
 ]
 

@@ -29,10 +29,50 @@ def local_response_norm_backward(grad: Array, x: Array, denom: Array, size: int,
     grad and denom have x's shape and dtype.
     """
     ...
+def spectral_norm(weight: Array, u: Array, v: Array | None = None, /, *, n_iterations: int = 1, axis: int = 0, eps: float = 1e-12) -> tuple[Array, Array, Array, Array]:
+    """(weight / sigma, u, v, sigma), where sigma estimates the largest singular value. Asynchronous.
+
+    The weight, of two axes at least, is a matrix W whose rows are along axis. u (rows,) and v (columns,), of its dtype,
+    take n_iterations steps of the power method: u is W v over its length, then v is W^T u over its length, where
+    lengths count as eps at least; sigma is u^T W v, 0-d. Without v, it is W^T u over its length first. ShapeError,
+    DTypeError, InvalidValueError for fewer than 0 steps. Miyato et al., Spectral Normalization for Generative
+    Adversarial Networks (2018), as torch.nn.utils.parametrizations.spectral_norm has it.
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> w, u, v, sigma = stator.nn.spectral_norm(be.asarray([[4.0, 0.0], [0.0, 1.0]]), be.asarray([1.0, 0.0]))
+    >>> sigma.to_numpy().tolist(), w.to_numpy().tolist()
+    (4.0, [[1.0, 0.0], [0.0, 0.25]])
+    """
+    ...
+def spectral_norm_backward(grad: Array, w: Array, u: Array, v: Array, sigma: Array, /, axis: int = 0) -> Array:
+    """The gradient of spectral_norm's weight, of grad's shape, w's. Asynchronous.
+
+    w, u, v and sigma are what spectral_norm returned; u and v count as constants.
+    """
+    ...
 def update_running_stats(running_mean: Array, running_var: Array, mean: Array, var: Array, /, *, count: int, momentum: float = 0.1) -> None:
     """Moves running statistics towards those of a batch by the share momentum, in place. Asynchronous.
 
     All are (channels,), of float32 or float64; mean and var are what batch_norm returned in training. count: how many
     elements of a channel they are of, by which the variance becomes unbiased.
     """
+    ...
+def weight_norm(v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Array]:
+    """(g * v / norm, norm): v with lengths g, and the lengths that it had. Asynchronous.
+
+    The lengths are over all axes of v but one, or of None over all. g has v's floating dtype, and v's shape with 1 in
+    place of the other extents, or one axis: ShapeError, DTypeError. norm has g's shape. Where a length is
+    0, w is NaN. One launch where axis is the first; another is moved there by a copy. Salimans and Kingma, Weight
+    Normalization (2016).
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> w, norm = stator.nn.weight_norm(be.asarray([[3.0, 4.0]]), be.asarray([10.0]))
+    >>> norm.to_numpy().tolist()
+    [5.0]
+    """
+    ...
+def weight_norm_backward(grad: Array, v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Array]:
+    """The gradients of weight_norm's v and g; grad has v's shape and dtype. Asynchronous."""
     ...

@@ -1,5 +1,6 @@
 # stator/matmul.hpp
 from libc.stdint cimport int64_t, uint64_t
+from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array, Scalar
 from stator.cpp.backend cimport Stream
@@ -57,6 +58,18 @@ cdef extern from "stator/matmul.hpp" namespace "stator::linalg" nogil:
 
 cdef extern from "stator/matmul.hpp" namespace "stator::nn" nogil:
     Array linear(const Array&, const Array&, const Array*, string_view, const Stream&) except +translate_exception
+
+    cdef cppclass LinearGradientOptions:
+        string_view activation
+        const Array* saved
+        cbool bias
+
+    cdef cppclass LinearGradients:
+        Array x, weight
+        optional[Array] bias
+
+    LinearGradients linear_backward(const Array&, const Array&, const Array&, const LinearGradientOptions&,
+                                    const Stream&) except +translate_exception
 
 
 cdef extern from "stator/matmul.hpp" namespace "stator" nogil:

@@ -41,6 +41,29 @@ cdef extern from "stator/nn/norm.hpp" namespace "stator::nn" nogil:
     NormGradients instance_norm_backward(const Array&, const Array&, const NormOptions&,
                                          const Stream&) except +translate_exception
 
+    cdef cppclass WeightNormalized:
+        Array w, lengths
+
+    cdef cppclass WeightNormGradients:
+        Array v, g
+
+    cdef cppclass SpectralNormOptions:
+        const Array* v
+        int64_t iterations, axis
+        double eps
+
+    cdef cppclass SpectralNormalized:
+        Array w, u, v, sigma
+
+    WeightNormalized weight_norm(const Array&, const Array&, optional[int64_t],
+                                 const Stream&) except +translate_exception
+    WeightNormGradients weight_norm_backward(const Array&, const Array&, const Array&, optional[int64_t],
+                                             const Stream&) except +translate_exception
+    SpectralNormalized spectral_norm(const Array&, const Array&, const SpectralNormOptions&,
+                                     const Stream&) except +translate_exception
+    Array spectral_norm_backward(const Array&, const Array&, const Array&, const Array&, const Array&, int64_t,
+                                 const Stream&) except +translate_exception
+
     cdef cppclass BatchNormOptions(NormOptions):
         const Array* mean
         const Array* var

@@ -35,4 +35,6 @@ cdef extern from "stator/random.hpp" namespace "stator::random" nogil:
 
 cdef extern from "stator/random.hpp" namespace "stator::nn" nogil:
     Array dropout(const Array&, double, const State&, State*, const Stream&) except +translate_exception
+    Array dropout_add(const Array&, const Array&, double, const State&, State*,
+                      const Stream&) except +translate_exception
     Array dropout_backward(const Array&, double, const State&, const Stream&) except +translate_exception

@@ -7,14 +7,48 @@ from libcpp cimport bool as cbool
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
 from stator._convert cimport to_dtype, to_flag, to_float, to_int, to_text
-from stator._random cimport Generator, from_state, to_state, to_uint64
+from stator._random cimport Generator, from_state
+from stator._random_dropout cimport begin_draws, end_draws, to_source
 from stator.cpp cimport nn
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.random cimport State
 from stator.cpp.std cimport optional, string_view
 
-import numpy as np
+
+# The functions that have the form of softmax without a choice of elements, and their gradients.
+cdef enum Form:
+    softmax_form, softmin_form, log_softmax_form
+
+
+cdef Array of_form(Form form, str op, object x, object axis, object dtype):
+    cdef Array source = as_array(x, op), out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, op)
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code, op)
+    enter(source.backend, stream)
+    with nogil:
+        if form == softmin_form:
+            out.c = nn.softmin(source.c, along, code, stream)
+        else:
+            out.c = nn.log_softmax(source.c, along, code, stream)
+    return out
+
+
+cdef Array gradient_of(Form form, str op, object grad, object y, object axis):
+    cdef Array g = as_array(grad, op), saved = as_array(y, op), out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, op)
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        if form == softmax_form:
+            out.c = nn.softmax_backward(g.c, saved.c, along, stream)
+        elif form == softmin_form:
+            out.c = nn.softmin_backward(g.c, saved.c, along, stream)
+        else:
+            out.c = nn.log_softmax_backward(g.c, saved.c, along, stream)
+    return out
 
 
 def softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False,
@@ -45,28 +79,12 @@ def softmin(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> A
 
     x is floating. dtype: of the result; None is x's.
     """
-    cdef Array source = as_array(x, "nn.softmin")
-    cdef Array out = new_array(source.backend)
-    cdef int64_t along = to_int(axis, "nn.softmin")
-    cdef optional[CppDType] code
-    cdef CppStream stream
-    to_dtype(dtype, code, "nn.softmin")
-    enter(source.backend, stream)
-    with nogil:
-        out.c = nn.softmin(source.c, along, code, stream)
-    return out
+    return of_form(softmin_form, "nn.softmin", x, axis, dtype)
 
 
 def softmin_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of softmin's x, of grad's shape; y is the result of softmin. Asynchronous."""
-    cdef Array g = as_array(grad, "nn.softmin_backward"), saved = as_array(y, "nn.softmin_backward")
-    cdef Array out = new_array(g.backend)
-    cdef int64_t along = to_int(axis, "nn.softmin_backward")
-    cdef CppStream stream
-    enter(g.backend, stream)
-    with nogil:
-        out.c = nn.softmin_backward(g.c, saved.c, along, stream)
-    return out
+    return gradient_of(softmin_form, "nn.softmin_backward", grad, y, axis)
 
 
 def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *,
@@ -82,31 +100,17 @@ def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int 
     cdef cbool largest = to_flag(hard, "nn.gumbel_softmax", "hard")
     cdef int64_t along = to_int(axis, "nn.gumbel_softmax")
     cdef State state, after
-    cdef Generator generator = None
+    cdef const State* behind = NULL
+    cdef Generator generator = to_source(rng, &state, source.backend, "nn.gumbel_softmax")
     cdef CppStream stream
-    if rng is None:
-        generator = Generator(source.backend)
-    elif isinstance(rng, Generator):
-        generator = <Generator>rng
-        generator.state()  # an error for one that was never made
-    elif isinstance(rng, (int, np.integer)):
-        state.seed = to_uint64(rng, "nn.gumbel_softmax", "rng")
-        state.counter = 0
-    else:
-        state = to_state(rng, "nn.gumbel_softmax", "rng")
     enter(source.backend, stream)
-    if generator is None:
+    begin_draws(generator, &state)
+    try:
         with nogil:
-            out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, NULL, stream)
-    else:
-        generator.lock.acquire()
-        try:
-            state = generator.state()[0]
-            with nogil:
-                out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, &after, stream)
-            generator.state()[0] = after
-        finally:
-            generator.lock.release()
+            out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, &after, stream)
+        behind = &after
+    finally:
+        end_draws(generator, behind)
     return out, from_state(state, source.backend)
 
 
@@ -128,40 +132,17 @@ def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) 
 
     x is floating. dtype: of the result; None is x's.
     """
-    cdef Array source = as_array(x, "nn.log_softmax")
-    cdef Array out = new_array(source.backend)
-    cdef int64_t along = to_int(axis, "nn.log_softmax")
-    cdef optional[CppDType] code
-    cdef CppStream stream
-    to_dtype(dtype, code, "nn.log_softmax")
-    enter(source.backend, stream)
-    with nogil:
-        out.c = nn.log_softmax(source.c, along, code, stream)
-    return out
+    return of_form(log_softmax_form, "nn.log_softmax", x, axis, dtype)
 
 
 def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous."""
-    cdef Array g = as_array(grad, "nn.softmax_backward"), saved = as_array(y, "nn.softmax_backward")
-    cdef Array out = new_array(g.backend)
-    cdef int64_t along = to_int(axis, "nn.softmax_backward")
-    cdef CppStream stream
-    enter(g.backend, stream)
-    with nogil:
-        out.c = nn.softmax_backward(g.c, saved.c, along, stream)
-    return out
+    return gradient_of(softmax_form, "nn.softmax_backward", grad, y, axis)
 
 
 def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous."""
-    cdef Array g = as_array(grad, "nn.log_softmax_backward"), saved = as_array(y, "nn.log_softmax_backward")
-    cdef Array out = new_array(g.backend)
-    cdef int64_t along = to_int(axis, "nn.log_softmax_backward")
-    cdef CppStream stream
-    enter(g.backend, stream)
-    with nogil:
-        out.c = nn.log_softmax_backward(g.c, saved.c, along, stream)
-    return out
+    return gradient_of(log_softmax_form, "nn.log_softmax_backward", grad, y, axis)
 
 
 cdef nn.CrossEntropyOptions loss_options(str op, object weight, object ignore_index, object label_smoothing,

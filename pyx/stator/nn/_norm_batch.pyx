@@ -1,13 +1,14 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Batch and local response normalisation, and their gradients."""
+"""Batch, local response, weight and spectral normalisation, and their gradients."""
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_flag, to_float, to_int
+from stator._convert cimport to_axis, to_flag, to_float, to_int
 from stator.cpp cimport norm
 from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.std cimport optional
 
 
 cdef int set_options(norm.BatchNormOptions& o, str op, object weight, object bias, object mean, object var,
@@ -123,3 +124,90 @@ def local_response_norm_backward(grad: Array, x: Array, denom: Array, size: int,
     with nogil:
         out.c = norm.local_response_norm_backward(g.c, source.c, divisor.c, width, options, stream)
     return out
+
+
+def weight_norm(v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Array]:
+    """(g * v / norm, norm): v with lengths g, and the lengths that it had. Asynchronous.
+
+    The lengths are over all axes of v but one, or of None over all. g has v's floating dtype, and v's shape with 1 in
+    place of the other extents, or one axis: ShapeError, DTypeError. norm has g's shape. Where a length is
+    0, w is NaN. One launch where axis is the first; another is moved there by a copy. Salimans and Kingma, Weight
+    Normalization (2016).
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> w, norm = stator.nn.weight_norm(be.asarray([[3.0, 4.0]]), be.asarray([10.0]))
+    >>> norm.to_numpy().tolist()
+    [5.0]
+    """
+    cdef Array source = as_array(v, "nn.weight_norm"), factors = as_array(g, "nn.weight_norm")
+    cdef optional[int64_t] along
+    cdef norm.WeightNormalized found
+    cdef CppStream stream
+    to_axis(axis, along, "nn.weight_norm")
+    enter(source.backend, stream)
+    with nogil:
+        found = norm.weight_norm(source.c, factors.c, along, stream)
+    return wrap_array(source.backend, found.w), wrap_array(source.backend, found.lengths)
+
+
+def weight_norm_backward(grad: Array, v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Array]:
+    """The gradients of weight_norm's v and g; grad has v's shape and dtype. Asynchronous."""
+    cdef Array slope = as_array(grad, "nn.weight_norm_backward"), source = as_array(v, "nn.weight_norm_backward")
+    cdef Array factors = as_array(g, "nn.weight_norm_backward")
+    cdef optional[int64_t] along
+    cdef norm.WeightNormGradients found
+    cdef CppStream stream
+    to_axis(axis, along, "nn.weight_norm_backward")
+    enter(slope.backend, stream)
+    with nogil:
+        found = norm.weight_norm_backward(slope.c, source.c, factors.c, along, stream)
+    return wrap_array(slope.backend, found.v), wrap_array(slope.backend, found.g)
+
+
+def spectral_norm(weight: Array, u: Array, v: Array | None = None, /, *, n_iterations: int = 1, axis: int = 0,
+                  eps: float = 1e-12) -> tuple[Array, Array, Array, Array]:
+    """(weight / sigma, u, v, sigma), where sigma estimates the largest singular value. Asynchronous.
+
+    The weight, of two axes at least, is a matrix W whose rows are along axis. u (rows,) and v (columns,), of its dtype,
+    take n_iterations steps of the power method: u is W v over its length, then v is W^T u over its length, where
+    lengths count as eps at least; sigma is u^T W v, 0-d. Without v, it is W^T u over its length first. ShapeError,
+    DTypeError, InvalidValueError for fewer than 0 steps. Miyato et al., Spectral Normalization for Generative
+    Adversarial Networks (2018), as torch.nn.utils.parametrizations.spectral_norm has it.
+
+    >>> import stator
+    >>> be = stator.Backend("cpu")
+    >>> w, u, v, sigma = stator.nn.spectral_norm(be.asarray([[4.0, 0.0], [0.0, 1.0]]), be.asarray([1.0, 0.0]))
+    >>> sigma.to_numpy().tolist(), w.to_numpy().tolist()
+    (4.0, [[1.0, 0.0], [0.0, 0.25]])
+    """
+    cdef Array source = as_array(weight, "nn.spectral_norm"), left = as_array(u, "nn.spectral_norm")
+    cdef norm.SpectralNormOptions options
+    cdef norm.SpectralNormalized found
+    cdef CppStream stream
+    options.v = as_out(v, "nn.spectral_norm", "v")
+    options.iterations = to_int(n_iterations, "nn.spectral_norm", "n_iterations")
+    options.axis = to_int(axis, "nn.spectral_norm")
+    options.eps = to_float(eps, "nn.spectral_norm", "eps")
+    enter(source.backend, stream)
+    with nogil:
+        found = norm.spectral_norm(source.c, left.c, options, stream)
+    return (wrap_array(source.backend, found.w), wrap_array(source.backend, found.u),
+            wrap_array(source.backend, found.v), wrap_array(source.backend, found.sigma))
+
+
+def spectral_norm_backward(grad: Array, w: Array, u: Array, v: Array, sigma: Array, /, axis: int = 0) -> Array:
+    """The gradient of spectral_norm's weight, of grad's shape, w's. Asynchronous.
+
+    w, u, v and sigma are what spectral_norm returned; u and v count as constants.
+    """
+    cdef Array g = as_array(grad, "nn.spectral_norm_backward"), weight = as_array(w, "nn.spectral_norm_backward")
+    cdef Array left = as_array(u, "nn.spectral_norm_backward"), right = as_array(v, "nn.spectral_norm_backward")
+    cdef Array scale = as_array(sigma, "nn.spectral_norm_backward")
+    cdef int64_t along = to_int(axis, "nn.spectral_norm_backward")
+    cdef norm.SpectralNormalized found
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        found.w = norm.spectral_norm_backward(g.c, weight.c, left.c, right.c, scale.c, along, stream)
+    return wrap_array(g.backend, found.w)

@@ -65,18 +65,22 @@ def interpolate_backward(grad: Array, x: Array, /, size: int | Sequence[int] | N
     return out
 
 
+cdef Array shuffled(bint back, str op, object x, object factor, str name):
+    cdef Array source = as_array(x, op), out = new_array(source.backend)
+    cdef int64_t times = to_int(factor, op, name)
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.pixel_unshuffle(source.c, times, stream) if back else cpp.pixel_shuffle(source.c, times, stream)
+    return out
+
+
 def pixel_shuffle(x: Array, /, upscale_factor: int) -> Array:
     """x (..., c r^2, h, w) as (..., c, h r, w r), r being upscale_factor. Any dtype. Asynchronous.
 
     Its gradient is pixel_unshuffle.
     """
-    cdef Array source = as_array(x, "nn.pixel_shuffle"), out = new_array(source.backend)
-    cdef int64_t factor = to_int(upscale_factor, "nn.pixel_shuffle", "upscale_factor")
-    cdef CppStream stream
-    enter(source.backend, stream)
-    with nogil:
-        out.c = cpp.pixel_shuffle(source.c, factor, stream)
-    return out
+    return shuffled(False, "nn.pixel_shuffle", x, upscale_factor, "upscale_factor")
 
 
 def pixel_unshuffle(x: Array, /, downscale_factor: int) -> Array:
@@ -84,13 +88,7 @@ def pixel_unshuffle(x: Array, /, downscale_factor: int) -> Array:
 
     Its gradient is pixel_shuffle.
     """
-    cdef Array source = as_array(x, "nn.pixel_unshuffle"), out = new_array(source.backend)
-    cdef int64_t factor = to_int(downscale_factor, "nn.pixel_unshuffle", "downscale_factor")
-    cdef CppStream stream
-    enter(source.backend, stream)
-    with nogil:
-        out.c = cpp.pixel_unshuffle(source.c, factor, stream)
-    return out
+    return shuffled(True, "nn.pixel_unshuffle", x, downscale_factor, "downscale_factor")
 
 
 # `mode` and `padding` must outlive the options.

@@ -48,6 +48,38 @@ STATOR_API NormGradients group_norm_backward(const Array& grad, const Array& x, 
 STATOR_API NormGradients instance_norm_backward(const Array& grad, const Array& x, const NormOptions& = {},
                                                 const Stream& = {});
 
+// w = g v / |v|, where |v| are the lengths of v over all axes but `axis`, or without one over all. g has v's dtype and
+// one element for each length; the lengths have g's shape. One launch where the axis is the first; any other is moved
+// there by a copy. Salimans and Kingma, Weight Normalization (2016).
+struct WeightNormalized {
+  Array w, lengths;
+};
+STATOR_API WeightNormalized weight_norm(const Array& v, const Array& g, std::optional<int64_t> axis = 0,
+                                        const Stream& = {});
+struct WeightNormGradients {
+  Array v, g;
+};
+STATOR_API WeightNormGradients weight_norm_backward(const Array& grad, const Array& v, const Array& g,
+                                                    std::optional<int64_t> axis = 0, const Stream& = {});
+
+// The weight, as a matrix W whose rows are along `axis`, divided by sigma = u^T W v. u (rows,) and v (columns,) are
+// singular vectors after `iterations` steps of the power method from the given ones; a v that is not given is W^T u
+// over its length. Lengths count as eps where they are less. The weight has two axes at least. Miyato et al., Spectral
+// Normalization (2018), as PyTorch parametrizes it.
+struct SpectralNormOptions {
+  const Array* v = nullptr;
+  int64_t iterations = 1, axis = 0;
+  double eps = 1e-12;
+};
+struct SpectralNormalized {
+  Array w, u, v, sigma;  // sigma is 0-d
+};
+STATOR_API SpectralNormalized spectral_norm(const Array& weight, const Array& u, const SpectralNormOptions& = {},
+                                            const Stream& = {});
+// From w, u, v and sigma, which spectral_norm returned; u and v count as constants.
+STATOR_API Array spectral_norm_backward(const Array& grad, const Array& w, const Array& u, const Array& v,
+                                        const Array& sigma, int64_t axis = 0, const Stream& = {});
+
 // x (n, channels, ...), over all axes but that of channels. Means and variances are (channels,), of float64 for float64
 // and of float32 else. In training they are those of x, without Bessel's correction, and are results; else operands.
 struct BatchNormOptions : NormOptions {

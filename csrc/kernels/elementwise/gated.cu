@@ -1,0 +1,149 @@
+// Gated units and their gradients: activation(gate) * up in one pass. The activation is chosen in the kernel.
+#include "device/launcher.cuh"
+#include "kernels/elementwise/functors/activation.cuh"
+#include "kernels/elementwise/functors/activation_backward.cuh"
+#include "kernels/elementwise/strided.cuh"
+
+namespace stator::STATOR_TARGET::elementwise {
+namespace {
+
+using params::Gate;
+
+// value(x), and slope(grad, x), which is grad times the derivative.
+struct SigmoidGate {
+  template <class C>
+  STATOR_FN static C value(C x) {
+    return functors::sigmoid{}(x);
+  }
+  template <class C>
+  STATOR_FN static C slope(C grad, C x) {
+    return grad * functors::sigmoid{}(x)*functors::sigmoid{}(-x);  // 1 - sigmoid(x) would lose digits
+  }
+};
+template <class Forward, class Backward>
+struct GateOf {
+  template <class C>
+  STATOR_FN static C value(C x) {
+    return Forward{}(x);
+  }
+  template <class C>
+  STATOR_FN static C slope(C grad, C x) {
+    return Backward{}(grad, x);
+  }
+};
+
+template <class F>
+STATOR_FN void with_gate(Gate gate, const F& f) {
+  switch (gate) {
+    case Gate::sigmoid: return f(SigmoidGate{});
+    case Gate::silu: return f(GateOf<functors::silu, functors::silu_backward>{});
+    case Gate::gelu: return f(GateOf<functors::gelu, functors::gelu_backward>{});
+    default: return f(GateOf<functors::gelu_tanh, functors::gelu_tanh_backward>{});
+  }
+}
+
+template <class C>
+inline constexpr int gated_items = 16 / int(sizeof(C));
+
+template <class C, int Size>
+STATOR_KERNEL(Size) void gated_kernel(Strided<2> p, Gate gate) {
+  constexpr int Count = gated_items<C>;
+  const Group<Size> group;
+  detail::StridedThread<C, 2, Count> thread;
+  if (!thread.load(p, int32_t(group.block()), group.rank(), Size)) return;
+  Items<C, Count> y;
+  with_gate(gate, [&](auto f) {
+    STATOR_UNROLL()
+    for (int u = 0; u < Count; ++u) y[u] = f.value(thread.x[0][u]) * thread.x[1][u];
+  });
+  thread.store(p, y);
+}
+
+// Operand 3 of p is where the gradient of `up` goes, and is not loaded.
+template <class C, int Size>
+STATOR_KERNEL(Size) void gated_backward_kernel(Strided<4> p, void* up, Gate gate) {
+  constexpr int Count = gated_items<C>;
+  const Group<Size> group;
+  detail::StridedThread<C, 4, Count> thread;
+  if (!thread.load(p, int32_t(group.block()), group.rank(), Size)) return;
+  Items<C, Count> of_gate, of_up;
+  with_gate(gate, [&](auto f) {
+    STATOR_UNROLL()
+    for (int u = 0; u < Count; ++u) {
+      const C grad = thread.x[0][u], x = thread.x[1][u];
+      of_gate[u] = f.slope(grad * thread.x[2][u], x);
+      of_up[u] = grad * f.value(x);
+    }
+  });
+  thread.store(p, of_gate);
+  if (p.wide[4] && thread.count == Count)
+    store_items<C, dtypes::floats>(up, p.out_dtype, thread.at[4][0], of_up);
+  else
+    store_many<C, dtypes::floats>(up, p.out_dtype, thread.at[4], of_up, thread.count);
+}
+
+// Fast host: the functions of a chunk.
+template <class G>
+struct GatedValue {
+  template <class C>
+  STATOR_FN C operator()(C gate, C up) const {
+    return G::value(gate) * up;
+  }
+};
+template <class G>
+struct GatedSlope {
+  template <class C>
+  STATOR_FN C operator()(C grad, C gate, C up) const {
+    return G::slope(grad * up, gate);
+  }
+};
+
+template <class C>
+void run_chunks(const params::Queue& q, Gate gate, const params::Elementwise& e, bool backward) {
+  constexpr DType dtype = dtype_of_v<C>;
+  with_gate(gate, [&]<class G>(G) {
+    if (!backward) return launch_chunks<2>(q, "gated", e, dtype, dtype, detail::chunk_results<GatedValue<G>, C, C, 2>);
+    launch_chunks<3>(q, "gated_backward", e, dtype, dtype, detail::chunk_results<GatedSlope<G>, C, C, 3>);
+    params::Elementwise up = e;
+    up.out = e.in[3];
+    up.in[0] = e.in[1];
+    up.in[1] = e.in[0];
+    launch_chunks<2>(q, "gated_backward", up, dtype, dtype, detail::chunk_results<GatedValue<G>, C, C, 2>);
+  });
+}
+
+template <class C>
+void run_gated(const params::Queue& q, Gate gate, const params::Elementwise& e, bool backward) {
+  constexpr int block = StridedTuning::block, count = gated_items<C>;
+  constexpr DType dtype = dtype_of_v<C>;
+  if constexpr (fast_host) {
+    run_chunks<C>(q, gate, e, backward);
+  } else {
+    for_each_small_subspace(e, 0, [&](const params::Elementwise& part, int64_t) {
+      const Config config{ceil_div(part.size, block * count), block};
+      if (!backward) {
+        Strided<2> p;
+        detail::prepare(p, q, part, dtype, dtype, count);
+        return launch(q, "gated", gated_kernel<C, block>, config, p, gate);
+      }
+      Strided<4> p;
+      detail::prepare(p, q, part, dtype, dtype, count);
+      p.in[3] = nullptr;
+      launch(q, "gated_backward", gated_backward_kernel<C, block>, config, p, part.in[3].data, gate);
+    });
+  }
+}
+
+void gated(const params::Queue& q, Gate gate, const params::Elementwise& e) {
+  e.out.dtype == DType::float64 ? run_gated<double>(q, gate, e, false) : run_gated<float>(q, gate, e, false);
+}
+void gated_backward(const params::Queue& q, Gate gate, const params::Elementwise& e) {
+  e.out.dtype == DType::float64 ? run_gated<double>(q, gate, e, true) : run_gated<float>(q, gate, e, true);
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::elementwise
+
+STATOR_LAUNCHER(elementwise, gated)
+STATOR_LAUNCHER(elementwise, gated_backward)
