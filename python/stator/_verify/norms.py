@@ -129,6 +129,9 @@ def add(into: dict[str, Operation]) -> None:
         },
     )
     register(into, FILLED, {"batch_norm": batch, "batch_norm_backward": batch_backward})
-    register(into, AXIS, {"weight_norm": partial(lengths, False), "weight_norm_backward": partial(lengths, True)})
+    register(into, AXIS, {"weight_norm": partial(lengths, False)})
+    # Of a column of equal elements, which broadcast operands have, the gradient is what rounding leaves of 0.
+    layouts = [layout for layout in AXIS if layout != "broadcast"]
+    register(into, layouts, {"weight_norm_backward": partial(lengths, True)})
     register(into, FILLED, {"spectral_norm": spectral, "spectral_norm_backward": spectral_backward}, wide=False)
     register(into, DENSE, {"update_running_stats": running})
