@@ -23,7 +23,7 @@ LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
 # Steps of optimisers, which change their operands.
 IN_PLACE = ("sgd_step", "rmsprop_step", "adagrad_step", "adam_step", "lamb_step", "lion_step")
 # Families whose operands are no matrices.
-ALONE = ("convolution", "pooling", "recurrent", "resampling")
+ALONE = ("convolution", "pooling", "quantization", "recurrent", "resampling")
 Arrays = tuple[np.ndarray, ...]
 
 

@@ -18,6 +18,7 @@ from .fft_cases import case as fourier
 from .inputs import SHAPES, Pool
 from .layers.blocks import CASES as BLOCKS
 from .layers.pooling import CASES as POOLS
+from .layers.quantization import CASES as QUANTIZED
 from .layers.recurrent import CASES as RECURRENT
 from .linalg_cases import CASES
 from .norm_cases import CASES as NORMS
@@ -377,7 +378,7 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     ),
     **{
         name: partial(lambda case, be, p: Other(*case), case)
-        for name, case in (CASES | NORMS | POOLS | BLOCKS | RECURRENT).items()
+        for name, case in (CASES | NORMS | POOLS | BLOCKS | QUANTIZED | RECURRENT).items()
     },
     **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
 }

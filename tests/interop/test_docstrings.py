@@ -58,6 +58,19 @@ EXAMPLES = [
     stator.execution.Telemetry.enable,
     stator.execution.Telemetry.measure,
     stator.execution.Telemetry.to_prometheus,
+    *(
+        getattr(stator.nn, name)
+        for name in (
+            "quantize",
+            "dequantize",
+            "fake_quantize",
+            "quantization_parameters",
+            "quantized_linear",
+            "quantize_int4",
+            "MinMaxObserver",
+            "HistogramObserver",
+        )
+    ),
 ]
 
 

@@ -121,6 +121,28 @@ def recurrent(be):
     return found
 
 
+def quantization(be):
+    """What quantisation takes: bytes, ranges and groups of four bits."""
+    q, one = be.ones((4, 4), dtype="int8"), be.ones((), dtype="float32")
+    counts, wide = be.ones((8,), dtype="float32"), be.ones((2, 32), dtype="float32")
+    found = {f"{what}:nn.{name}": 1 for what in ("quant_min",) for name in ("fake_quantize", "fake_quantize_backward")}
+    found |= {f"quant_max:nn.{name}": 9 for name in ("fake_quantize", "fake_quantize_backward")}
+    found |= {f"scale:nn.{n}": 0.5 for n in ("quantize", "dequantize", "fake_quantize", "fake_quantize_backward")}
+    found |= {f"zero_point:nn.{n}": 1 for n in ("fake_quantize", "fake_quantize_backward")}
+    found |= {f"{operand}:quantized": q for operand in ("a", "b", "x", "weight")}
+    found |= {f"{operand}:quantized_conv2d": q[None, None] for operand in ("x", "weight")}
+    found |= {f"scale_{which}:quantized": 0.5 for which in ("a", "b", "x", "weight")}
+    found |= {f"{end}:nn.{name}": one + 0 for end in ("min", "max") for name in ("observe_range", "observe_histogram")}
+    found |= {f"{end}:histogram_range": one for end in ("min", "max")}
+    found |= {f"histogram:{name}": counts for name in ("observe_histogram", "histogram_range")}
+    groups = be.ones((3, 1), dtype="float32"), be.ones((3, 1), dtype="uint8")
+    found |= {"x:int4_linear": wide, "packed:int4_linear": be.ones((3, 16), dtype="uint8")}
+    found |= {"scale:int4_linear": groups[0], "zero_point:int4_linear": groups[1]}
+    found |= {"weight:quantize_int4": be.ones((2, 128), dtype="float32"), "q:dequantize": q}
+    observers = {f"self:nn.{name}": getattr(stator.nn, name)() for name in ("MinMaxObserver", "HistogramObserver")}
+    return found | observers
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
@@ -206,6 +228,7 @@ def arguments(be):
         **{f"{what}_lengths:ctc_loss{form}": i * 0 + 1 for what in ("input", "target") for form in ("", "_backward")},
         **pooling(be),
         **recurrent(be),
+        **quantization(be),
         **{f"grad:{name}_backward": m[0, 0] for name in LOSSES},
         **{f"target:{name}{form}": m for name in LOSSES if name != "nll_loss" for form in ("", "_backward")},
         **dict.fromkeys(("indices:embedding_bag", "indices:embedding_bag_backward"), i[None]),

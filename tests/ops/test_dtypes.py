@@ -48,6 +48,20 @@ class Given:
         return getattr(nn, f"{name}_backward")(x, None, x, weights, saved, bias=False)
 
     @property
+    def range(self):
+        """A smallest and a largest element so far."""
+        return [self.be.ones((), dtype="float32") for _ in range(2)]
+
+    @property
+    def group(self):
+        """The scales and zero points of three rows of 32 weights."""
+        return self.be.ones((3, 1), dtype="float32"), self.be.ones((3, 1), dtype="uint8")
+
+    @property
+    def result_scale(self):
+        return {"scale_out": 1.0} if self.dtype in ("int8", "uint8") else {}
+
+    @property
     def csr(self):
         return sparse.CSR(self.v, self.be.arange(4), self.be.arange(5), (4, 4))
 
@@ -234,6 +248,21 @@ CALLS |= {
     "embedding_bag": lambda a: nn.embedding_bag(a.x, a.ii),
     "embedding_bag_backward": lambda a: nn.embedding_bag_backward(a.x, a.x, a.ii),
     "one_hot": lambda a: nn.one_hot(a.v, 4),
+    "quantize": lambda a: nn.quantize(a.x, 0.5),
+    "dequantize": lambda a: nn.dequantize(a.codes, 0.5, dtype=a.dtype),
+    "fake_quantize": lambda a: nn.fake_quantize(a.x, 0.5, 0, 0, 9),
+    "fake_quantize_backward": lambda a: nn.fake_quantize_backward(a.x, a.x, 0.5, 0, 0, 9),
+    "quantization_parameters": lambda a: nn.quantization_parameters(a.v, a.v),
+    "observe_range": lambda a: nn.observe_range(a.x, *a.range),
+    "observe_histogram": lambda a: nn.observe_histogram(a.x, a.be.zeros((4,), dtype="float32"), *a.range),
+    "histogram_range": lambda a: nn.histogram_range(a.be.ones((4,), dtype="float32"), a.ones(), a.ones()),
+    "quantized_matmul": lambda a: nn.quantized_matmul(a.codes, a.codes, 1.0, 1.0, dtype=a.dtype, **a.result_scale),
+    "quantized_linear": lambda a: nn.quantized_linear(a.codes, a.codes, 1.0, 1.0, dtype=a.dtype, **a.result_scale),
+    "quantized_conv2d": lambda a: nn.quantized_conv2d(
+        a.codes[None, None], a.codes[None, None], 1.0, 1.0, dtype=a.dtype, **a.result_scale
+    ),
+    "quantize_int4": lambda a: nn.quantize_int4(a.ones(2, 32), group_size=32),
+    "int4_linear": lambda a: nn.int4_linear(a.ones(2, 32), a.be.ones((3, 16), dtype="uint8"), *a.group),
 }
 # Members of Backend and of generators, which have no operand.
 WITHOUT_DTYPE = ["synchronize", "stream_count", "native", "seed", "get_state", "set_state"]

@@ -58,6 +58,31 @@ def gated_units(x, y):
     return made
 
 
+def quantization(be, x, y):
+    """Quantisation, which copies what is not contiguous first, of x and of bytes."""
+    nn, codes = stator.nn, be.ones((64, 64), dtype="int8")
+    low, high = be.zeros((), dtype="float32"), be.ones((), dtype="float32")
+    packed = nn.quantize_int4(x, group_size=32)
+    counts = be.ones((16,), dtype="float32")
+    found = {
+        "quantize": partial(nn.quantize, x, 0.5),
+        "dequantize": partial(nn.dequantize, codes, 0.5),
+        "fake_quantize": partial(nn.fake_quantize, x, 0.5, 0, 0, 9),
+        "fake_quantize_backward": partial(nn.fake_quantize_backward, y, x, 0.5, 0, 0, 9),
+        "quantization_parameters": partial(nn.quantization_parameters, low, high),
+        "observe_range": partial(nn.observe_range, x, low, high),
+        "observe_histogram": partial(nn.observe_histogram, x, counts, low, high),
+        "histogram_range": partial(nn.histogram_range, counts, low, high),
+        "quantized_linear": partial(nn.quantized_linear, codes, codes, 0.5, 0.5),
+        "quantized_conv2d": partial(nn.quantized_conv2d, codes[None, None], codes[None, None, :4, :4], 0.5, 0.5),
+        "quantize_int4": partial(nn.quantize_int4, x, group_size=32),
+        "int4_linear": partial(nn.int4_linear, x[:4], *packed),
+    }
+    product = partial(nn.quantized_matmul, codes, codes.T, 0.5, 0.5)
+    turned = partial(nn.quantized_matmul, codes.T, codes, 0.5, 0.5)
+    return {name: (call, None) for name, call in found.items()} | {"quantized_matmul": (product, turned)}
+
+
 def losses(x, y, target, square, index, one):
     """Losses, with the gradient of a mean."""
     nn, found = stator.nn, {}
@@ -220,6 +245,7 @@ def calls(be):
         **convolutions(x),
         **pooling(be),
         **recurrent(be),
+        **quantization(be, x, y),
         **{n: (partial(getattr(nn, n), *[[m] for m in moments[:k]], **more), None) for n, k, more in STEPS},
         "has_inf_nan_list": (lambda: nn.has_inf_nan(moments), lambda: nn.has_inf_nan([moments[0], one])),
         "clip_grad_norm": (lambda: nn.clip_grad_norm(moments, 1.0), None),

@@ -83,10 +83,11 @@ constexpr bool adds_in_any_order[] = {
 #include <stator/ops.def>
 };
 
-constexpr std::string_view families[] = {"core",   "creation",    "elementwise", "reduce",  "scan",       "sort",
-                                         "sets",   "indexing",    "movement",    "linalg",  "matmul",     "fft",
-                                         "random", "sparse",      "nn",          "norm",    "optim",      "embedding",
-                                         "losses", "convolution", "attention",   "pooling", "resampling", "recurrent"};
+constexpr std::string_view families[] = {"core",      "creation", "elementwise", "reduce",    "scan",
+                                         "sort",      "sets",     "indexing",    "movement",  "linalg",
+                                         "matmul",    "fft",      "random",      "sparse",    "nn",
+                                         "norm",      "optim",    "embedding",   "losses",    "convolution",
+                                         "attention", "pooling",  "resampling",  "recurrent", "quantization"};
 constexpr std::string_view shape_classes[] = {"creation", "unary",  "binary", "ternary",  "quaternary",
                                               "select",   "reduce", "view",   "function", "method"};
 constexpr std::string_view results[] = {"same", "inexact", "boolean", "real", "index", "accumulate", "given"};

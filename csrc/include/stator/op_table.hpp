@@ -39,9 +39,10 @@ enum class Family : uint8_t {
   attention,
   pooling,
   resampling,
-  recurrent
+  recurrent,
+  quantization
 };
-inline constexpr int family_count = int(Family::recurrent) + 1;
+inline constexpr int family_count = int(Family::quantization) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

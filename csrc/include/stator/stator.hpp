@@ -30,6 +30,7 @@
 #include <stator/nn/norm.hpp>
 #include <stator/nn/optim.hpp>
 #include <stator/nn/pooling.hpp>
+#include <stator/nn/quantization.hpp>
 #include <stator/nn/recurrent.hpp>
 #include <stator/nn/resampling.hpp>
 #include <stator/op_accuracy.hpp>

@@ -138,6 +138,7 @@ def operations() -> dict[str, Operation]:
         movement,
         norms,
         pooling,
+        quantization,
         recurrent,
         reductions,
         searches,
@@ -146,7 +147,7 @@ def operations() -> dict[str, Operation]:
 
     found = {name: _elementwise_operation(entry) for name, entry in table().items() if entry["shape_class"] in ARITY}
     modules = (reductions, movement, searches, linear_algebra, sparse, families, norms, losses, layers)
-    for module in (*modules, convolutions, pooling, recurrent):
+    for module in (*modules, convolutions, pooling, quantization, recurrent):
         module.add(found)
     return found
 

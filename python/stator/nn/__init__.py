@@ -86,6 +86,7 @@ from stator.nn._norm_batch import (
     weight_norm,
     weight_norm_backward,
 )
+from stator.nn._observers import HistogramObserver, MinMaxObserver
 from stator.nn._optim import (
     adagrad_step,
     adam_step,
@@ -134,6 +135,22 @@ from stator.nn._pooling_adaptive import (
     max_unpool3d,
     max_unpool3d_backward,
 )
+from stator.nn._quantization import (
+    Int4Weights,
+    dequantize,
+    fake_quantize,
+    fake_quantize_backward,
+    histogram_range,
+    int4_linear,
+    observe_histogram,
+    observe_range,
+    quantization_parameters,
+    quantize,
+    quantize_int4,
+    quantized_conv2d,
+    quantized_linear,
+    quantized_matmul,
+)
 from stator.nn._recurrent import gru, gru_backward, lstm, lstm_backward, rnn, rnn_backward
 from stator.nn._recurrent_cells import (
     gru_cell,
@@ -161,6 +178,9 @@ else:
     globals().update(table_functions("nn."))
 
 __all__ = [
+    "HistogramObserver",
+    "Int4Weights",
+    "MinMaxObserver",
     "QuantizedResult",
     "adagrad_step",
     "adam_step",
@@ -204,6 +224,7 @@ __all__ = [
     "cross_entropy_backward",
     "ctc_loss",
     "ctc_loss_backward",
+    "dequantize",
     "dropout",
     "dropout_add",
     "dropout_backward",
@@ -211,6 +232,8 @@ __all__ = [
     "embedding_backward",
     "embedding_bag",
     "embedding_bag_backward",
+    "fake_quantize",
+    "fake_quantize_backward",
     "fold",
     "geglu",
     "geglu_backward",
@@ -230,10 +253,12 @@ __all__ = [
     "gumbel_softmax",
     "gumbel_softmax_backward",
     "has_inf_nan",
+    "histogram_range",
     "huber_loss",
     "huber_loss_backward",
     "instance_norm",
     "instance_norm_backward",
+    "int4_linear",
     "interpolate",
     "interpolate_backward",
     "kl_div",
@@ -279,11 +304,19 @@ __all__ = [
     "mse_loss_backward",
     "nll_loss",
     "nll_loss_backward",
+    "observe_histogram",
+    "observe_range",
     "one_hot",
     "pixel_shuffle",
     "pixel_unshuffle",
     "prod_backward",
+    "quantization_parameters",
+    "quantize",
     "quantize_fp8",
+    "quantize_int4",
+    "quantized_conv2d",
+    "quantized_linear",
+    "quantized_matmul",
     "rms_norm",
     "rms_norm_backward",
     "rmsprop_step",

@@ -1,0 +1,260 @@
+"""The cases of quantisation: arrays by one scale, products of bytes, weights of four bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import stator
+
+from ..cases import Plan
+from ..domains import Interval
+from ..inputs import SHAPES, Pool
+from ..table import numpy_dtype
+
+Arrays = tuple[np.ndarray, ...]
+nn = stator.nn
+MATRIX = {1_000: 32, 1_000_000: 512, 1 << 24: 2048}
+WEIGHTS = {1_000: (32, 32), 1_000_000: (1024, 1024), 1 << 24: (4096, 4096)}
+SCALE, ZERO, LOW, HIGH = 0.0625, 3, -20, 20
+BYTES = Interval(1, 100, whole=True)
+
+
+def _arrays(count: int) -> Callable[[Plan, Pool, int], Arrays]:
+    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
+        shape = SHAPES[plan.size]
+        return tuple(pool.array(shape, plan.dtype, Interval(-4, 4), count * turn + k) for k in range(count))
+
+    return draw
+
+
+def _like(plan: Plan) -> np.ndarray:
+    """Says the dtype of the result."""
+    return np.zeros((), numpy_dtype(plan.dtype))
+
+
+def _codes(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    return pool.array(SHAPES[plan.size], "int8", BYTES, turn), _like(plan)
+
+
+def _matrices(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    n = MATRIX[plan.size]
+    return *(pool.array((n, n), "int8", BYTES, 2 * turn + k) - np.int8(50) for k in (0, 1)), _like(plan)
+
+
+def _images(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    n, c, side = {1_000: (1, 4, 8), 1_000_000: (4, 32, 28), 1 << 24: (16, 64, 56)}[plan.size]
+    drawn = ((n, c, side, side), (c, c, 3, 3))
+    return *(pool.array(s, "int8", BYTES, 2 * turn + k) - np.int8(50) for k, s in enumerate(drawn)), _like(plan)
+
+
+def _started(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    kind = np.float64 if plan.dtype == "float64" else np.float32
+    return *_arrays(1)(plan, pool, turn), np.array(np.inf, kind), np.array(-np.inf, kind)
+
+
+def _counted(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    """Sixteenths, which are at no bin's edge but by their value."""
+    x, low, high = _started(plan, pool, turn)
+    return (np.rint(x.astype(np.float32) * 16) / 16).astype(x.dtype), np.zeros(256, np.float32), low, high
+
+
+def _counts(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    """The bins of a bell."""
+    at = np.arange(2048) - 1023.5
+    kind = np.float64 if plan.dtype == "float64" else np.float32
+    return np.floor(1000 * np.exp(-((at / 300) ** 2))).astype(np.float32), np.array(-1, kind), np.array(1, kind)
+
+
+def _ranges(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    low, high = (pool.array((plan.size,), plan.dtype, Interval(*r), turn + k) for k, r in enumerate(((-4, 0), (1, 4))))
+    return low, high
+
+
+def _weights(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    return (pool.array(WEIGHTS[plan.size], plan.dtype, Interval(-1, 1), turn),)
+
+
+def _packed(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    out, width = WEIGHTS[plan.size]
+    packed = pool.array((out, width // 2), "uint8", BYTES, 3 * turn)
+    scale = pool.array((out, width // 32), plan.dtype, Interval(0.5, 1), 3 * turn + 1)
+    x = pool.array((1, width), plan.dtype, Interval(-1, 1), 3 * turn + 2)
+    return x, packed, scale, np.full_like(scale, 7, "u1")
+
+
+def _wide(x: Any) -> Any:
+    return x.astype(np.float64 if x.dtype == np.float64 else np.float32)
+
+
+def _steps(x: Any, low: int, high: int) -> Any:
+    return np.clip(np.rint(_wide(x) / SCALE) + ZERO, low, high) - ZERO
+
+
+def _inside(x: Any) -> Any:
+    near = np.rint(_wide(x) / SCALE) + ZERO
+    return (near >= LOW) & (near <= HIGH)
+
+
+def _observed(x: Any, low: Any, high: Any) -> Any:
+    nn.observe_range(x, low, high)
+    return low
+
+
+def _histogram(x: Any, counts: Any, low: Any, high: Any) -> Any:
+    nn.observe_histogram(x, counts, low, high)
+    return counts
+
+
+def _bins(x: Any, counts: Any, low: Any, high: Any) -> Any:
+    x = _wide(x)
+    return np.histogram(x, len(counts), (x.min(), x.max()))[0]
+
+
+def _error(counts: Any, width: float, start: int, end: int) -> float:
+    """The squared error of a histogram whose bins from start to end become 256 levels."""
+    step = width * (end - start + 1) / 256
+    begin = (np.arange(len(counts)) - start) * width
+    first, last = (np.clip(np.floor(x / step), 0, 255) for x in (begin, begin + width))
+    inner = (step / 2) ** 3 - (begin - (first + 0.5) * step) ** 3 + (last - first - 1) * 2 * (step / 2) ** 3
+    return float(np.sum(counts / width * (inner + (begin + width - (last + 0.5) * step) ** 3 + (step / 2) ** 3)) / 3)
+
+
+def _search(counts: Any, low: Any, high: Any) -> Any:
+    width, sums = float(high - low) / len(counts), np.cumsum(counts, dtype=np.float64).tolist()
+    alpha, beta, start, end, least = 0.0, 1.0, 0, len(counts) - 1, np.inf
+    while alpha < beta:
+        left, right = start, end
+        while left < end and sums[left] < (alpha + 1e-5) * sums[-1]:
+            left += 1
+        while right > start and sums[right] > (beta - 1e-5) * sums[-1]:
+            right -= 1
+        by_start = left - start > end - right
+        alpha, beta = (alpha + 1e-5, beta) if by_start else (alpha, beta - 1e-5)
+        moved = (left, end) if by_start else (start, right)
+        if moved == (start, end):
+            continue
+        error = _error(counts, width, *moved)
+        if error > least:
+            break
+        least, (start, end) = error, moved
+    return np.float32(float(low) + width * start)
+
+
+def _scales(low: Any, high: Any) -> Any:
+    scale = (_wide(high) - _wide(low)).astype(np.float32) / np.float32(255)
+    return np.maximum(scale, np.float32(2**-23))
+
+
+def _rounded(sums: Any, like: Any) -> Any:
+    """Sums as the result: floating, or bytes in steps of 1/8."""
+    found = sums * np.float32(SCALE * SCALE)
+    if like.dtype.kind in "iu":
+        info = np.iinfo(like.dtype)
+        found = np.clip(np.rint(found * np.float32(8)), info.min, info.max)
+    return found.astype(like.dtype)
+
+
+def _options(like: Any) -> dict[str, Any]:
+    return {"dtype": like.dtype} | ({"scale_out": 0.125} if like.dtype.itemsize == 1 else {})
+
+
+def _product(a: Any, b: Any, like: Any) -> Any:
+    return _rounded(a.astype(np.float32) @ b.astype(np.float32), like)
+
+
+def _windows(x: Any, weight: Any, like: Any) -> Any:
+    x = np.pad(x.astype(np.float32), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    taps = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+    return _rounded(np.einsum("nchwij,ocij->nohw", taps, weight.astype(np.float32), optimize=True), like)
+
+
+def _int4(w: Any) -> Any:
+    groups = _wide(w).reshape(w.shape[0], -1, 32)
+    low, high = np.minimum(groups.min(-1), 0), np.maximum(groups.max(-1), 0)
+    scale = _wide(((high - low) / np.float32(15)).astype(w.dtype))
+    zero = np.clip(np.rint(-low * (1 / scale)), 0, 15)
+    q = np.clip(np.rint(groups * (1 / scale)[..., None]) + zero[..., None], 0, 15).astype(np.uint8)
+    return (q[..., :16] | q[..., 16:] << 4).reshape(w.shape[0], -1)
+
+
+def _int4_linear(x: Any, packed: Any, scale: Any, zero: Any) -> Any:
+    parts = packed.reshape(*scale.shape, 16)
+    q = np.concatenate([parts & 15, parts >> 4], axis=-1).astype(np.float32) - zero[..., None].astype(np.float32)
+    return _wide(x) @ (q * _wide(scale)[..., None]).reshape(len(packed), -1).T
+
+
+def _torch_quantized(x: Any) -> Any:
+    import torch
+
+    return torch.quantize_per_tensor(x, SCALE, ZERO, torch.qint8)
+
+
+def _torch_fake(x: Any) -> Any:
+    import torch
+
+    return torch.fake_quantize_per_tensor_affine(x, SCALE, ZERO, LOW, HIGH)
+
+
+def _torch_product(a: Any, b: Any, like: Any) -> Any:
+    import torch
+
+    found = torch._int_mm(a, b) * (SCALE * SCALE)
+    return (found * 8).round().clamp(-128, 127).to(like.dtype) if like.dtype.itemsize == 1 else found.to(like.dtype)
+
+
+def _torch_range(x: Any, low: Any, high: Any) -> Any:
+    import torch
+
+    return torch.minimum(low, torch.aminmax(x)[0])
+
+
+CASES: dict[str, tuple[Any, ...]] = {
+    "quantize": (
+        _arrays(1),
+        lambda x: nn.quantize(x, SCALE, ZERO),
+        lambda x: (_steps(x, -128, 127) + ZERO).astype(np.int8),
+        _torch_quantized,
+    ),
+    "dequantize": (
+        _codes,
+        lambda q, like: nn.dequantize(q, SCALE, ZERO, dtype=like.dtype),
+        lambda q, like: ((q.astype(np.float32) - np.float32(ZERO)) * np.float32(SCALE)).astype(like.dtype),
+    ),
+    "fake_quantize": (
+        _arrays(1),
+        lambda x: nn.fake_quantize(x, SCALE, ZERO, LOW, HIGH),
+        lambda x: (_steps(x, LOW, HIGH) * x.dtype.type(SCALE)).astype(x.dtype),
+        _torch_fake,
+    ),
+    "fake_quantize_backward": (
+        _arrays(2),
+        lambda g, x: nn.fake_quantize_backward(g, x, SCALE, ZERO, LOW, HIGH),
+        lambda g, x: np.where(_inside(x), g, g.dtype.type(0)),
+    ),
+    "quantization_parameters": (_ranges, lambda *r: nn.quantization_parameters(*r)[0], _scales),
+    "observe_range": (_started, _observed, lambda x, low, high: np.minimum(low, x.min()), _torch_range),
+    "observe_histogram": (_counted, _histogram, _bins),
+    "histogram_range": (_counts, lambda *x: nn.histogram_range(*x)[0], _search),
+    "quantized_matmul": (
+        _matrices,
+        lambda a, b, like: nn.quantized_matmul(a, b, SCALE, SCALE, **_options(like)),
+        _product,
+        _torch_product,
+    ),
+    "quantized_linear": (
+        _matrices,
+        lambda x, w, like: nn.quantized_linear(x, w, SCALE, SCALE, **_options(like)),
+        lambda x, w, like: _product(x, w.T, like),
+        lambda x, w, like: _torch_product(x, w.t(), like),
+    ),
+    "quantized_conv2d": (
+        _images,
+        lambda x, w, like: nn.quantized_conv2d(x, w, SCALE, SCALE, padding=1, **_options(like)),
+        _windows,
+    ),
+    "quantize_int4": (_weights, lambda w: nn.quantize_int4(w, group_size=32)[0], _int4),
+    "int4_linear": (_packed, nn.int4_linear, _int4_linear),
+}

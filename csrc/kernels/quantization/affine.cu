@@ -1,0 +1,151 @@
+// To integers of eight bits, back, and both in one pass. Where blocks have threads each has as many neighbouring
+// elements as lie in 16 bytes; the fast host goes along stretches of one scale.
+#include "device/launcher.cuh"
+#include "device/vector.cuh"
+#include "kernels/quantization/lines.cuh"
+
+namespace stator::STATOR_TARGET::quantization {
+namespace {
+
+struct ConvertTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t tile = by_target<8192, 32768>::value;  // elements per block
+  static constexpr int chunk = 256;                               // fast host: elements with scales of their own
+};
+
+// Fast host: n elements from i on, of one step or, given the number of the first, of a step each.
+template <class T, class A>
+STATOR_FN void convert_run(const params::Affine& p, int64_t i, int64_t n, int64_t number) {
+  const int32_t flip = p.is_signed ? 128 : 0;
+  const T* const x = static_cast<const T*>(p.x) + i;
+  const uint8_t* const q = static_cast<const uint8_t*>(p.x) + i;
+  T* const y = static_cast<T*>(p.out) + i;
+  uint8_t* const bytes = static_cast<uint8_t*>(p.out) + i;
+  const Group<1> group;
+  if (!p.lines.varying) {
+    const Step<A> step(number_at<A>(p.scale, number), number_at<A>(p.zero, number), p.low, p.high);
+    if (p.conversion == params::Conversion::quantize)
+      return group.for_each(n, [=](int64_t k) { bytes[k] = step.byte(convert<A>(x[k])); });
+    if (p.conversion == params::Conversion::fake)
+      return group.for_each(n, [=](int64_t k) { y[k] = convert<T>(step.value(convert<A>(x[k]))); });
+    const A scale = step.scale, zero = number_at<A>(p.zero, number);
+    return group.for_each(n, [=](int64_t k) { y[k] = convert<T>((A(of_byte(q[k], flip)) - zero) * scale); });
+  }
+  const A* const scales = static_cast<const A*>(p.scale.data);
+  const A* const zeros = static_cast<const A*>(p.zero.data);
+  const A one_scale = A(p.scale.number), one_zero = A(p.zero.number);
+  for (int64_t done = 0; done < n; done += ConvertTuning::chunk) {
+    const int64_t count = n - done < ConvertTuning::chunk ? n - done : ConvertTuning::chunk;
+    A scale[ConvertTuning::chunk], zero[ConvertTuning::chunk];
+    for (int64_t k = 0; k < count; ++k) scale[k] = scales ? scales[number + done + k] : one_scale;
+    for (int64_t k = 0; k < count; ++k) zero[k] = zeros ? zeros[number + done + k] : one_zero;
+    const A* const s = scale;
+    const A* const z = zero;
+    const double low = p.low, high = p.high;
+    if (p.conversion == params::Conversion::quantize)
+      group.for_each(
+          count, [=](int64_t k) { bytes[done + k] = Step<A>(s[k], z[k], low, high).byte(convert<A>(x[done + k])); });
+    else if (p.conversion == params::Conversion::fake)
+      group.for_each(count, [=](int64_t k) {
+        y[done + k] = convert<T>(Step<A>(s[k], z[k], low, high).value(convert<A>(x[done + k])));
+      });
+    else
+      group.for_each(count,
+                     [=](int64_t k) { y[done + k] = convert<T>((A(of_byte(q[done + k], flip)) - z[k]) * s[k]); });
+  }
+}
+
+// One thread: N neighbouring elements from i on, all of which exist, loaded and stored at once if W is N.
+template <class T, class A, int N, int W>
+STATOR_FN void convert_vector(const params::Affine& p, int64_t i) {
+  const int32_t flip = p.is_signed ? 128 : 0;
+  const bool from_bytes = p.conversion == params::Conversion::dequantize;
+  A value[N];
+  STATOR_UNROLL()
+  for (int j = 0; j < N; j += W) {
+    if (from_bytes) {
+      const Vec<uint8_t, W> v = load_vector<W>(static_cast<const uint8_t*>(p.x) + i + j);
+      STATOR_UNROLL()
+      for (int k = 0; k < W; ++k) value[j + k] = A(of_byte(v[k], flip));
+    } else {
+      const Vec<T, W> v = load_vector<W>(static_cast<const T*>(p.x) + i + j);
+      STATOR_UNROLL()
+      for (int k = 0; k < W; ++k) value[j + k] = convert<A>(v[k]);
+    }
+  }
+  LinePlace at = place_of(p.lines, i);
+  A scale = number_at<A>(p.scale, at.number), zero = number_at<A>(p.zero, at.number);
+  Vec<uint8_t, N> bytes;
+  Vec<T, N> result;
+  STATOR_UNROLL()
+  for (int k = 0; k < N; ++k) {
+    if (from_bytes) {
+      result[k] = convert<T>((value[k] - zero) * scale);
+    } else {
+      const Step<A> step(scale, zero, p.low, p.high);
+      if (p.conversion == params::Conversion::quantize)
+        bytes[k] = step.byte(value[k]);
+      else
+        result[k] = convert<T>(step.value(value[k]));
+    }
+    if (k + 1 == N) break;
+    if (--at.left == 0)
+      at = place_of(p.lines, i + k + 1);
+    else if (p.lines.varying)
+      ++at.number;
+    else
+      continue;
+    scale = number_at<A>(p.scale, at.number);
+    zero = number_at<A>(p.zero, at.number);
+  }
+  STATOR_UNROLL()
+  for (int j = 0; j < N; j += W) {
+    if (p.conversion == params::Conversion::quantize) {
+      Vec<uint8_t, W> v;
+      STATOR_UNROLL()
+      for (int k = 0; k < W; ++k) v[k] = bytes[j + k];
+      store_vector(static_cast<uint8_t*>(p.out) + i + j, v);
+    } else {
+      Vec<T, W> v;
+      STATOR_UNROLL()
+      for (int k = 0; k < W; ++k) v[k] = result[j + k];
+      store_vector(static_cast<T*>(p.out) + i + j, v);
+    }
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void convert_kernel(params::Affine p, bool vectors) {
+  using A = opmath_t<T>;
+  constexpr int width = vector_width<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() * ConvertTuning::tile;
+  const int64_t last = first + ConvertTuning::tile < p.lines.size ? first + ConvertTuning::tile : p.lines.size;
+  if constexpr (fast_host) {
+    for (int64_t i = first; i < last;) {
+      const LinePlace at = place_of(p.lines, i);
+      const int64_t n = at.left < last - i ? at.left : last - i;
+      convert_run<T, A>(p, i, n, at.number);
+      i += n;
+    }
+  } else {
+    const int64_t whole = vectors ? (last - first) / width : 0;
+    group.for_each(whole, [&](int64_t v) { convert_vector<T, A, width, width>(p, first + v * width); });
+    group.for_each(last - first - whole * width,
+                   [&](int64_t k) { convert_vector<T, A, 1, 1>(p, first + whole * width + k); });
+  }
+}
+
+void affine(const params::Queue& q, const params::Affine& p) {
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    constexpr int block = ConvertTuning::block;
+    const bool vectors = is_aligned(p.x, 16) && is_aligned(p.out, 16);
+    launch(q, "quantize", convert_kernel<T, block>, {ceil_div(p.lines.size, ConvertTuning::tile), block}, p, vectors);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::quantization
+
+STATOR_LAUNCHER(quantization, affine)

@@ -1,0 +1,84 @@
+// Stretches of elements that share a scale and a zero point, and the arithmetic of both.
+#pragma once
+
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math/math.cuh"
+#include "params/quantization.hpp"
+
+namespace stator::STATOR_TARGET::quantization {
+
+// The position of an element: what is left of its line, and its number or that of the line's begin.
+struct LinePlace {
+  int64_t left, number;
+};
+STATOR_FN LinePlace place_of(const params::ScaleLines& l, int64_t i) {
+  if (l.pitch == l.size && l.per == 1) return {l.size - i, l.varying ? i : 0};
+  const int64_t o = i / l.pitch, r = i - o * l.pitch, b = r / l.length, c = r - b * l.length;
+  const int64_t line = l.length - c, stretch = l.pitch - r;
+  return {line < stretch ? line : stretch, o * l.outer_step + b / l.group * l.step + (l.varying ? c : 0)};
+}
+
+template <class A>
+STATOR_FN A number_at(const params::ScaleNumbers& n, int64_t i) {
+  return n.data == nullptr ? A(n.number) : load_one<A>(n.data, n.dtype, i);
+}
+// The same of numbers that have the dtype of the computation.
+template <class A>
+STATOR_FN A plain_at(const params::ScaleNumbers& n, int64_t i) {
+  return n.data == nullptr ? A(n.number) : static_cast<const A*>(n.data)[i];
+}
+
+STATOR_FN float round_even(float v) { return __builtin_rintf(v); }
+STATOR_FN double round_even(double v) { return __builtin_rint(v); }
+
+// One scale and one zero point with their limits. A value is limited before it is rounded, which gives the same,
+// because the limits are integers.
+template <class A>
+struct Step {
+  A scale, inverse, zero, low, high;  // limits less the zero point
+
+  STATOR_FN Step(A scale_, A zero_, double low_, double high_) : scale(scale_), inverse(A(1) / scale_) {
+    zero = zero_ < A(low_) ? A(low_) : zero_ > A(high_) ? A(high_) : zero_;
+    zero = round_even(zero);
+    low = A(low_) - zero;
+    high = A(high_) - zero;
+  }
+  // The quantised value less the zero point.
+  STATOR_FN A steps(A x) const {
+    const A scaled = x * inverse;
+    const A v = scaled == scaled ? scaled : A(0);
+    const A above = v > low ? v : low;
+    return round_even(above < high ? above : high);
+  }
+  STATOR_FN uint8_t byte(A x) const { return uint8_t(int32_t(steps(x) + zero)); }
+  STATOR_FN A value(A x) const { return steps(x) * scale; }
+};
+
+// The byte as a number: `flip` is 128 for int8, else 0.
+STATOR_FN int32_t of_byte(uint8_t b, int32_t flip) { return int32_t(b ^ flip) - flip; }
+
+template <class F>
+void with_float(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16: return f(type_tag<float16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+// The same in kernels.
+template <class F>
+STATOR_FN void of_float(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16: return f(float16{});
+    case DType::bfloat16: return f(bfloat16{});
+    case DType::float32: return f(float{});
+    default: return f(double{});
+  }
+}
+
+inline bool is_aligned(const void* p, size_t bytes) { return reinterpret_cast<uintptr_t>(p) % bytes == 0; }
+
+}  // namespace stator::STATOR_TARGET::quantization
