@@ -143,9 +143,10 @@ def _search(counts: Any, low: Any, high: Any) -> Any:
     return np.float32(float(low) + width * start)
 
 
-def _scales(low: Any, high: Any) -> Any:
-    scale = (_wide(high) - _wide(low)).astype(np.float32) / np.float32(255)
-    return np.maximum(scale, np.float32(2**-23))
+def _numbers(low: Any, high: Any) -> Any:
+    low, high = np.minimum(low.astype(np.float32), 0), np.maximum(high.astype(np.float32), 0)
+    scale = np.maximum((high - low) / np.float32(255), np.float32(2**-23))
+    return scale, np.clip(-128 - np.rint(low / scale), -128, 127).astype(np.int32)
 
 
 def _rounded(sums: Any, like: Any) -> Any:
@@ -189,7 +190,7 @@ def _int4_linear(x: Any, packed: Any, scale: Any, zero: Any) -> Any:
 def _torch_quantized(x: Any) -> Any:
     import torch
 
-    return torch.quantize_per_tensor(x, SCALE, ZERO, torch.qint8)
+    return torch.quantize_per_tensor(x.float(), SCALE, ZERO, torch.qint8)
 
 
 def _torch_fake(x: Any) -> Any:
@@ -234,7 +235,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         lambda g, x: nn.fake_quantize_backward(g, x, SCALE, ZERO, LOW, HIGH),
         lambda g, x: np.where(_inside(x), g, g.dtype.type(0)),
     ),
-    "quantization_parameters": (_ranges, lambda *r: nn.quantization_parameters(*r)[0], _scales),
+    "quantization_parameters": (_ranges, nn.quantization_parameters, lambda *r: _numbers(*r)[0]),
     "observe_range": (_started, _observed, lambda x, low, high: np.minimum(low, x.min()), _torch_range),
     "observe_histogram": (_counted, _histogram, _bins),
     "histogram_range": (_counts, lambda *x: nn.histogram_range(*x)[0], _search),

@@ -11,7 +11,8 @@ namespace {
 
 struct ObserveTuning {
   static constexpr int block = 256;
-  static constexpr int64_t split = by_target<16384, 65536>::value;  // least elements of a split
+  static constexpr int64_t split = by_target<16384, 65536>::value;    // least elements of a split
+  static constexpr int64_t choices = by_target<block, 16384>::value;  // ranges per block
 };
 
 template <class A>
@@ -123,36 +124,37 @@ void observe(const params::Queue& q, const params::Observation& p) {
   launch(q, "observe_range", observe_kernel<block>, {p.channels * p.splits, block}, p);
 }
 
+// The scale and zero point of one range. Steps to the zero point are few, so that floats hold them exactly.
+template <class T>
+STATOR_FN void choose_run(const params::ParameterChoice& p, const T* min, const T* max, int64_t i) {
+  const float low = convert<float>(min[i]), high = convert<float>(max[i]);
+  const float from = low > 0.0f ? 0.0f : low, to = high < 0.0f ? 0.0f : high;
+  const float least = float(p.low), most = float(p.high);
+  const float length = p.symmetric ? 2 * (-from > to ? -from : to) : to - from, exact = length / (most - least);
+  const float scale = exact < p.eps ? p.eps : exact;
+  const float steps = least - round_even(from / scale), above = steps > least ? steps : least;
+  const float zero = p.symmetric ? float(p.middle) : above < most ? above : most;
+  const bool any = !(low > high);
+  p.scale[i] = any ? scale : 1.0f;
+  p.zero[i] = int32_t(any ? zero : 0.0f);
+}
+
 template <int Size>
 STATOR_KERNEL(Size) void choose_kernel(params::ParameterChoice p) {
+  constexpr int64_t tile = ObserveTuning::choices;
   const Group<Size> group;
-  const int64_t first = group.block() * Size, count = p.count - first < Size ? p.count - first : Size;
-  group.for_each(count, [=](int64_t k) {
-    const int64_t i = first + k;
-    const float min = load_one<float>(p.min, p.dtype, i), max = load_one<float>(p.max, p.dtype, i);
-    const float low = min > 0.0f ? 0.0f : min, high = max < 0.0f ? 0.0f : max;
-    float scale;
-    int32_t zero = p.middle;
-    if (min > max) {
-      scale = 1.0f;
-      zero = 0;
-    } else if (p.symmetric) {
-      scale = (-low > high ? -low : high) / (float(p.high - p.low) / 2);
-      scale = scale < p.eps ? p.eps : scale;
-    } else {
-      scale = (high - low) / float(p.high - p.low);
-      scale = scale < p.eps ? p.eps : scale;
-      zero = p.low - convert<int32_t>(round_even(low / scale));
-      zero = zero < p.low ? p.low : zero > p.high ? p.high : zero;
-    }
-    p.scale[i] = scale;
-    p.zero[i] = zero;
+  const int64_t first = group.block() * tile, count = p.count - first < tile ? p.count - first : tile;
+  of_float(p.dtype, [&](auto type) {
+    using T = decltype(type);
+    const T* const min = static_cast<const T*>(p.min);
+    const T* const max = static_cast<const T*>(p.max);
+    group.for_each(count, [=](int64_t k) { choose_run(p, min, max, first + k); });
   });
 }
 
 void choose(const params::Queue& q, const params::ParameterChoice& p) {
   constexpr int block = ObserveTuning::block;
-  launch(q, "quantization_parameters", choose_kernel<block>, {ceil_div(p.count, block), block}, p);
+  launch(q, "quantization_parameters", choose_kernel<block>, {ceil_div(p.count, ObserveTuning::choices), block}, p);
 }
 
 }  // namespace

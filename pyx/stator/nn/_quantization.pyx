@@ -143,13 +143,13 @@ def fake_quantize(x: Array, scale: Array | float, zero_point: Array | float, /, 
 def fake_quantize_backward(grad: Array, x: Array, scale: Array | float, zero_point: Array | float, /, quant_min: int,
                            quant_max: int, *, axis: int | None = None, block_size: int | None = None,
                            learned: bool = False, grad_factor: float = 1.0) -> Array | tuple[Array, Array, Array]:
-    """The gradient of fake_quantize's x: grad where x was not limited, else 0. Asynchronous, one launch.
+    """The gradient of fake_quantize's x: grad where x was not limited, else 0. Asynchronous.
 
-    learned: a tuple of it and the gradients of scale and zero_point, of scale's shape and float32, for float64 x
-    float64, times grad_factor: those of learned step sizes (Esser et al., ICLR 2020; Bhalgat et al., 2020). Where x is
-    limited the zero point has -scale * grad, and the scale (limit - zero_point) * grad; elsewhere the scale has
-    (round(x / scale) - x / scale) * grad. One launch more adds the sums of the first, with equal bits run to run. The
-    other arguments, and errors, are those of fake_quantize.
+    One launch. learned: a tuple of it and the gradients of scale and zero_point, of scale's shape and float32, for
+    float64 x float64, times grad_factor: those of learned step sizes (Esser et al., ICLR 2020; Bhalgat et al., 2020).
+    Where x is limited the zero point has -scale * grad, and the scale (limit - zero_point) * grad; elsewhere the scale
+    has (round(x / scale) - x / scale) * grad. One launch more adds the sums of the first, with equal bits run to run.
+    The other arguments, and errors, are those of fake_quantize.
     """
     cdef str op = "nn.fake_quantize_backward"
     cdef Array g = as_array(grad, op), source = as_array(x, op)
@@ -174,12 +174,12 @@ def fake_quantize_backward(grad: Array, x: Array, scale: Array | float, zero_poi
 def quantization_parameters(min: Array, max: Array, /, *, dtype: DTypeLike = "int8", symmetric: bool = False,
                             quant_min: int | None = None, quant_max: int | None = None,
                             eps: float = 1.1920928955078125e-07) -> tuple[Array, Array]:
-    """(scale, zero_point) at which the range from min to max, with 0, fills int8 or uint8. Asynchronous, one launch.
+    """(scale, zero_point) at which the range from min to max, with 0, fills the dtype. Asynchronous.
 
-    As torch's MinMaxObserver computes them: scale, float32, is the length of the range over quant_max - quant_min, and
-    eps at least; zero_point, int32, is what 0 becomes. symmetric: twice the larger magnitude for the length, with the
-    zero point 0, of uint8 128 or the middle of given limits. Where min > max, as before anything was observed, they are
-    1 and 0. Both have the shape of min and max, which are floating.
+    One launch. As torch's MinMaxObserver computes them: scale, float32, is the length of the range over quant_max -
+    quant_min, and eps at least; zero_point, int32, is what 0 becomes. symmetric: twice the larger magnitude for the
+    length, with the zero point 0, of uint8 128 or the middle of given limits. Where min > max, as before anything was
+    observed, they are 1 and 0. Both have the shape of min and max, which are floating.
 
     >>> scale, zero = stator.nn.quantization_parameters(be.asarray([-1.0]), be.asarray([1.55]), dtype="uint8")
     >>> zero.to_numpy().tolist()
@@ -203,9 +203,10 @@ def quantization_parameters(min: Array, max: Array, /, *, dtype: DTypeLike = "in
 
 def observe_range(x: Array, min: Array, max: Array, /, *, axis: int | None = None,
                   averaging_constant: float | None = None) -> None:
-    """Extends min and max in place by the elements of x, or per index of the axis. Asynchronous, one launch.
+    """Extends min and max in place by the elements of x, or per index of the axis. Asynchronous.
 
-    min and max are dense float32, for float64 x also float64, of shape () or (n,), and begin as infinity and -infinity.
+    One launch. min and max are dense float32, for float64 x also float64, of shape () or (n,), and begin as infinity
+    and -infinity.
     averaging_constant: they move by that part of the way instead, after the first time. NaN stays NaN, as in torch; an
     x without elements changes nothing.
     """
@@ -223,7 +224,7 @@ def observe_range(x: Array, min: Array, max: Array, /, *, axis: int | None = Non
 
 
 def observe_histogram(x: Array, histogram: Array, min: Array, max: Array, /) -> None:
-    """Counts the finite elements of x in place, over a range that grows to hold them. Asynchronous, three launches.
+    """Counts the finite elements of x in place, over a range that grows. Asynchronous, three launches.
 
     histogram: (bins,), float32, of the range from min to max, 0-d arrays as observe_range has them. First min and max
     are extended; what was counted before moves to the bins of the new range, a bin as sixteen parts at their middles,
@@ -239,11 +240,11 @@ def observe_histogram(x: Array, histogram: Array, min: Array, max: Array, /) -> 
 
 
 def histogram_range(histogram: Array, min: Array, max: Array, /, *, levels: int = 256) -> tuple[Array, Array]:
-    """(min, max) of the part of a histogram's range whose quantisation has the least error. Asynchronous, one launch.
+    """(min, max) of the part of a histogram's range that is quantised with the least error. Asynchronous.
 
-    The error is the sum of squares, if elements are spread evenly in their bins. Both ends move inwards by quantiles of
-    1e-5, the one that goes further first, until the error rises: the search of torch's HistogramObserver. levels: the
-    values that there will be, 256 for eight bits. Both results are float32, 0-d.
+    One launch. The error is the sum of squares, if elements are spread evenly in their bins. Both ends move inwards by
+    quantiles of 1e-5, the one that goes further first, until the error rises: the search of torch's
+    HistogramObserver. levels: the values that there will be, 256 for eight bits. Both results are float32, 0-d.
     """
     cdef str op = "nn.histogram_range"
     cdef Array counts = as_array(histogram, op), low = as_array(min, op), high = as_array(max, op)
@@ -278,7 +279,7 @@ def quantized_matmul(a: Array, b: Array, scale_a: Array | float, scale_b: Array 
                      zero_point_a: Array | int | None = None, zero_point_b: Array | int | None = None, *,
                      bias: Array | None = None, scale_out: Array | float | None = None,
                      zero_point_out: Array | int | None = None, dtype: DTypeLike = "float32") -> Array:
-    """(a - zero_point_a) @ (b - zero_point_b) * (scale_a * scale_b) + bias of int8 or uint8. Asynchronous.
+    """(a - zero_point_a) @ (b - zero_point_b) * (scale_a * scale_b) + bias of bytes. Asynchronous.
 
     a (..., m, k) and b (..., k, n), with batch axes that broadcast. Sums are int32: exact up to 33025 terms, beyond
     which they may wrap. Scales and zero points are one, or (m,) of a and (n,) of b. bias: (n,), floating, or int32, in
@@ -306,7 +307,7 @@ def quantized_linear(x: Array, weight: Array, scale_x: Array | float, scale_weig
                      zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *,
                      bias: Array | None = None, activation: str | None = None, scale_out: Array | float | None = None,
                      zero_point_out: Array | int | None = None, dtype: DTypeLike = "float32") -> Array:
-    """quantized_matmul of x (..., in) and the transpose of weight (out, in), plus bias (out,). Asynchronous.
+    """quantized_matmul of x (..., in) and the transpose of weight (out, in). Asynchronous.
 
     Scales and zero points of x are one, or one for each of its rows; those of weight one, or (out,). activation:
     "relu", of the sum with the bias. The rest is as for quantized_matmul.
@@ -365,7 +366,7 @@ def quantized_conv2d(x: Array, weight: Array, scale_x: Array | float, scale_weig
 
 
 def quantize_int4(weight: Array, /, *, group_size: int = 128) -> Int4Weights:
-    """(packed, scale, zero_point): weight (out, in) as four bits, in groups along the inputs. Asynchronous.
+    """(packed, scale, zero_point): weight (out, in) as four bits, in groups of inputs. Asynchronous.
 
     Each group of group_size weights, a multiple of 32 that divides in, has a scale of the weight's dtype and a zero
     point, uint8, both (out, in / group_size): weights are about (q - zero_point) * scale, with q from 0 to 15, for the
@@ -388,7 +389,7 @@ def quantize_int4(weight: Array, /, *, group_size: int = 128) -> Int4Weights:
 
 
 def int4_linear(x: Array, packed: Array, scale: Array, zero_point: Array, /, bias: Array | None = None) -> Array:
-    """x (..., in) times the transposed weights of quantize_int4, plus bias (out,), in x's dtype. Asynchronous.
+    """x (..., in) times the transposed weights of quantize_int4, plus bias (out,). Asynchronous.
 
     Up to 16 rows of x in one launch, which decodes the weights in registers and sums in float32, for x of halves after
     its conversion; on GPUs weights are read once for each 4 rows. More rows are multiplied by the weights decoded to
