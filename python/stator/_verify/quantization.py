@@ -10,7 +10,8 @@ import numpy as np
 
 import stator
 from stator._verify.compare import Answer
-from stator._verify.given import Given, Values
+from stator._verify.domains import Values
+from stator._verify.given import Given
 from stator._verify.operations import AXIS, DENSE, FILLED, Operation, register
 
 Function = Callable[..., Any]
@@ -129,7 +130,7 @@ def add(into: dict[str, Operation]) -> None:
     }
     register(into, AXIS, calls, wide=False)
     register(into, DENSE, {"observe_range": observe_range, "observe_histogram": observe_histogram}, wide=False)
-    products = {
+    products: dict[str, Callable[[Function, Given], Any]] = {
         "histogram_range": histogram_range,
         "quantized_matmul": partial(product, False),
         "quantized_linear": partial(product, True),
