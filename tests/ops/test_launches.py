@@ -74,7 +74,9 @@ def quantization(be, x, y):
         "observe_histogram": partial(nn.observe_histogram, x, counts, low, high),
         "histogram_range": partial(nn.histogram_range, counts, low, high),
         "quantized_linear": partial(nn.quantized_linear, codes, codes, 0.5, 0.5),
-        "quantized_conv2d": partial(nn.quantized_conv2d, codes[None, None], be.ones((1, 1, 4, 4), dtype="int8"), 0.5, 0.5),
+        "quantized_conv2d": partial(
+            nn.quantized_conv2d, codes[None, None], be.ones((1, 1, 4, 4), dtype="int8"), 0.5, 0.5
+        ),
         "quantize_int4": partial(nn.quantize_int4, x, group_size=32),
         "int4_linear": partial(nn.int4_linear, x[:4], *packed),
     }

@@ -26,7 +26,7 @@ def quantised(y, scale, zero, dtype):
 
 
 @pytest.mark.parametrize("left,right", PAIRS)
-@pytest.mark.parametrize("shape", [(5, 33, 7), (64, 128, 96), (1, 300, 2)])
+@pytest.mark.parametrize("shape", [(5, 33, 7), (64, 128, 96)])
 def test_exact_sums_with_zero_points(be, left, right, shape):
     m, k, n = shape
     a, b = drawn((m, k), left), drawn((k, n), right, 1)
