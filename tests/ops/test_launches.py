@@ -80,8 +80,8 @@ def quantization(be, x, y):
         "quantize_int4": partial(nn.quantize_int4, x, group_size=32),
         "int4_linear": partial(nn.int4_linear, x[:4], *packed),
     }
-    product = partial(nn.quantized_matmul, codes, codes.T, 0.5, 0.5)
-    turned = partial(nn.quantized_matmul, codes.T, codes, 0.5, 0.5)
+    product = partial(nn.quantized_matmul, codes, codes, 0.5, 0.5)
+    turned = partial(nn.quantized_matmul, codes.T, codes.T, 0.5, 0.5)
     return {name: (call, None) for name, call in found.items()} | {"quantized_matmul": (product, turned)}
 
 
