@@ -19,12 +19,6 @@ Limits byte_limits(const OpCall& call, DType dtype, std::optional<int64_t> low, 
   return found;
 }
 
-void check_floating(const OpCall& call, const Array& x, const char* what) {
-  if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(std::string(call.name()), std::string(what) + " of " + std::string(name(x.dtype())),
-                     "pass float16, bfloat16, float32 or float64; astype converts");
-}
-
 void check_byte(const OpCall& call, const Array& q, const char* what) {
   if (q.dtype() != DType::int8 && q.dtype() != DType::uint8)
     throw DTypeError(std::string(call.name()), std::string(what) + " of " + std::string(name(q.dtype())),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_call.hpp"
+#include "ops/checks.hpp"
 #include "params/quantization.hpp"
 
 #include <stator/nn/quantization.hpp>
@@ -18,7 +19,6 @@ struct Limits {
 // The limits of int8 or uint8, narrowed as the caller says. DTypeError, ValueError.
 Limits byte_limits(const OpCall& call, DType dtype, std::optional<int64_t> low, std::optional<int64_t> high);
 
-void check_floating(const OpCall& call, const Array& x, const char* what);
 void check_byte(const OpCall& call, const Array& q, const char* what);
 
 // DTypeError unless a scale is floating, and a zero point an integer or, if `floating`, a number. ValueError for a

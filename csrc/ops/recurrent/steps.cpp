@@ -16,12 +16,6 @@ RecurrentKind plain_kind(const OpCall& call, std::string_view nonlinearity) {
                    "pass 'tanh' or 'relu'");
 }
 
-void check_floating(const OpCall& call, const Array& x, const char* what) {
-  if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(std::string(call.name()), std::string(what) + " has dtype " + std::string(name(x.dtype())),
-                     "pass float16, bfloat16, float32 or float64; astype converts");
-}
-
 void check_dtype(const OpCall& call, const Array& x, const char* what, DType wanted, const char* whose) {
   if (x.dtype() != wanted)
     throw DTypeError(

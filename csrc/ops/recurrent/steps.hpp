@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_call.hpp"
+#include "ops/checks.hpp"
 #include "params/recurrent.hpp"
 
 #include <stator/nn/recurrent.hpp>
@@ -21,7 +22,6 @@ RecurrentKind plain_kind(const OpCall& call, std::string_view nonlinearity);
 inline DType wide_of(DType dtype) { return in(dtype, dtypes::full_floats) ? dtype : DType::float32; }
 
 // An array of one floating dtype with all others: DTypeError.
-void check_floating(const OpCall& call, const Array& x, const char* what);
 void check_dtype(const OpCall& call, const Array& x, const char* what, DType wanted, const char* whose);
 void check_shape(const OpCall& call, const Array& x, const char* what, const Dims& wanted);
 

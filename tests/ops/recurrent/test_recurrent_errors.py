@@ -49,7 +49,7 @@ def test_weights(be):
     refused(E.ShapeError, r"bias_hh_l0 \(4,\)", nn.rnn, x, None, short)
     wide = [*weights(be, count=3), ones(be, 5, dtype="float64")]
     refused(E.DTypeError, "bias_hh_l0 is float64, x is float32", nn.rnn, x, None, wide)
-    refused(E.DTypeError, "x has dtype int32", nn.rnn, ones(be, 3, 2, 4, dtype="int32"), None, weights(be))
+    refused(E.DTypeError, "x of int32", nn.rnn, ones(be, 3, 2, 4, dtype="int32"), None, weights(be))
     refused(E.InvalidValueError, "nonlinearity='gelu'", nn.rnn, x, None, weights(be), nonlinearity="gelu")
 
 
