@@ -41,7 +41,7 @@ cdef extern from *:
       PyCFunction original, observed;
       bool is_method;
     };
-    constexpr int room = 512;
+    constexpr int room = 1024;
     std::array<Exchanged, room> exchanged;
     thread_local PyObject* recorder = nullptr;  // of this thread
     thread_local bool within = false;           // a recorded call, whose own calls are not recorded
@@ -169,7 +169,8 @@ cdef dict by_name = {}
 cdef int prepare_all(dict table) except -1:
     cdef list found = []
     for name, function in table.items():
-        if len(found) == room or not prepare(len(found), function, function.__name__.encode()):
+        assert len(found) < room, "raise `room` above: there are more functions than it holds"
+        if not prepare(len(found), function, function.__name__.encode()):
             raise UnsupportedError(f"{name} cannot be recorded in this version of Python", op="Graph.save",
                                    remedy="Use CPython of a version that stator was tested with.")
         found.append(name)
