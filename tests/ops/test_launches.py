@@ -49,7 +49,7 @@ def norms(x, y):
 
 def gated_units(x, y):
     nn = stator.nn
-    half, made = x[:, ::2], {"glu": (lambda: nn.glu(x), lambda: nn.glu(x.T, 0))}
+    half, made = y[:, ::2], {"glu": (lambda: nn.glu(x), lambda: nn.glu(x.T, 0))}
     made["glu_backward"] = (lambda: nn.glu_backward(half, x), lambda: nn.glu_backward(half.T, x.T, 0))
     for name in ("swiglu", "geglu"):
         forward, backward = getattr(nn, name), getattr(nn, f"{name}_backward")
