@@ -5,6 +5,7 @@
 #include "ops/norm/operands.hpp"
 #include "params/norm.hpp"
 
+#include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/matmul.hpp>
 #include <stator/movement.hpp>
@@ -138,6 +139,10 @@ WeightNormGradients weight_norm_backward(const Array& grad, const Array& v, cons
   const Array dv = call.empty(turned.shape(), v.dtype());
   WeightNormGradients out{moved(dv, 0, rows.axis), call.empty(g.shape(), v.dtype())};
   if (rows.count == 0) return out;
+  if (turned.size() == 0) {  // there is no weight that g could change
+    out.g = zeros(v.backend(), g.shape(), v.dtype(), call.on());
+    return out;
+  }
   call.writes(dv);
   call.writes(out.g);
   params::RowNorm p = parameters_of(v, rows);
