@@ -140,21 +140,30 @@ void test_random() {
     run("draws", Op::gamma, Bytes(DType::float32, 3001), [&](const params::Queue& q, Bytes& out) {
       (*draw)(q, {out.get(), DType::float32, 3001, {5, 9, nullptr}, 12.5, 1});
     });
-  for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
-    const Bytes x = numbers(dtype, 3001, 4);
-    const Bytes got = run("dropout", Op::dropout, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
-      params::Dropout d{x.data.data(), out.get(), dtype, 3001, {5, 9, nullptr}, uint64_t(1) << 31, 2, 0, {}, {}};
-      kernels::random::dropout(q, d);
-    });
-    expect(
-        "dropout", got,
-        [&](int64_t i) -> Value {
-          uint32_t words[4];
-          kernels::random::philox(h200, 5, 9 + uint64_t(i / 4), 0, words);
-          return words[i % 4] >> 31 ? 2.0 * real(x, i) : 0.0;
-        },
-        0);
-  }
+  for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64})
+    for (bool added : {false, true}) {
+      const Bytes x = numbers(dtype, 3001, 4), y = numbers(dtype, 3001, 7);
+      const Bytes got = run("dropout", Op::dropout, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
+        params::Dropout d{};
+        d.x = x.data.data();
+        d.residual = added ? y.data.data() : nullptr;
+        d.out = out.get();
+        d.dtype = dtype;
+        d.size = 3001;
+        d.from = {5, 9, nullptr};
+        d.threshold = uint64_t(1) << 31;
+        d.scale = 2;
+        kernels::random::dropout(q, d);
+      });
+      expect(
+          "dropout", got,
+          [&](int64_t i) -> Value {
+            uint32_t words[4];
+            kernels::random::philox(h200, 5, 9 + uint64_t(i / 4), 0, words);
+            return (words[i % 4] >> 31 ? 2.0 * real(x, i) : 0.0) + (added ? real(y, i) : 0.0);
+          },
+          0);
+    }
 }
 
 }  // namespace
