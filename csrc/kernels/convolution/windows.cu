@@ -12,6 +12,7 @@ namespace {
 struct WindowTuning {
   static constexpr int block = 256;
   static constexpr int64_t tile = by_target<256 * 8, 1 << 14>::value;  // elements of the result per block
+  static constexpr int batch = 512;                                    // pixels that the fast host sums at a time
 };
 
 // The divisors of a flat index of the columns or of the images.
@@ -19,6 +20,19 @@ struct WindowDivisors {
   FastDivmod64 windows, taps;
   FastDivmod64 width;  // of a row of windows, or of pixels
 };
+
+// The k in [0, count) for which x + k * stride is in [0, extent).
+struct Run {
+  int64_t begin, end;
+};
+
+STATOR_FN Run covered(int64_t x, int64_t stride, int64_t extent, int64_t count) {
+  const auto first_not_below = [=](int64_t bound) {
+    const int64_t k = bound > x ? (bound - x + stride - 1) / stride : 0;
+    return k < count ? k : count;
+  };
+  return {first_not_below(0), first_not_below(extent)};
+}
 
 // Row r of the columns is tap r % taps of image r / taps; T is an integer of the elements' size.
 template <int Size, class T>
@@ -28,15 +42,33 @@ STATOR_KERNEL(Size) void unfold_kernel(params::Windows p, WindowDivisors divisor
   const int64_t n = elements - first < WindowTuning::tile ? elements - first : WindowTuning::tile;
   const T* from = static_cast<const T*>(p.from);
   T* to = static_cast<T*>(p.to);
-  group.for_each(n, [=](int64_t i) {
+  // Copies elements of one row of windows, at most `most` from the i-th of the tile on; how many there were.
+  const auto copy = [=](int64_t i, int64_t most) {
     int64_t window, tap, column;
     const int64_t image = divisors.taps.divmod(divisors.windows.divmod(first + i, window), tap);
     const int64_t row = divisors.width.divmod(window, column);
     const int64_t y = row * p.stride[0] + tap / p.taps[1] * p.dilation[0] - p.padding[0];
     const int64_t x = column * p.stride[1] + tap % p.taps[1] * p.dilation[1] - p.padding[1];
-    const bool inside = y >= 0 && y < p.extent[0] && x >= 0 && x < p.extent[1];
-    to[first + i] = inside ? from[(image * p.extent[0] + y) * p.extent[1] + x] : T(0);
-  });
+    const bool inside = y >= 0 && y < p.extent[0];
+    const T* const line = from + (image * p.extent[0] + y) * p.extent[1];
+    if (!fast_host) {
+      to[first + i] = inside && x >= 0 && x < p.extent[1] ? line[x] : T(0);
+      return int64_t(1);
+    }
+    const int64_t count = most < p.count[1] - column ? most : p.count[1] - column;
+    const auto [begin, end] = inside ? covered(x, p.stride[1], p.extent[1], count) : Run{count, count};
+    for (int64_t k = 0; k < begin; ++k) to[first + i + k] = T(0);
+    if (p.stride[1] == 1)
+      for (int64_t k = begin; k < end; ++k) to[first + i + k] = line[x + k];
+    else
+      for (int64_t k = begin; k < end; ++k) to[first + i + k] = line[x + k * p.stride[1]];
+    for (int64_t k = end; k < count; ++k) to[first + i + k] = T(0);
+    return count;
+  };
+  if constexpr (fast_host)
+    for (int64_t i = 0; i < n;) i += copy(i, n - i);
+  else
+    group.for_each(n, [&](int64_t i) { copy(i, 1); });
 }
 
 // The window whose tap covers a position on one axis, or -1.
@@ -54,6 +86,35 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
   const int64_t n = elements - first < WindowTuning::tile ? elements - first : WindowTuning::tile;
   const T* from = static_cast<const T*>(p.from);
   T* to = static_cast<T*>(p.to);
+  if constexpr (fast_host) {
+    // A part of a row of pixels at a time; each pixel's sum is of the same terms in the same order.
+    constexpr int batch = WindowTuning::batch;
+    for (int64_t i = 0; i < n;) {
+      int64_t pixel, column;
+      const int64_t image = divisors.windows.divmod(first + i, pixel);
+      const int64_t row = divisors.width.divmod(pixel, column);
+      const int64_t left = p.extent[1] - column < n - i ? p.extent[1] - column : n - i;
+      const int count = int(left < batch ? left : batch);
+      Sum sums[batch] = {};
+      for (int64_t a = 0; a < p.taps[0]; ++a) {
+        const int64_t y = window_of(p, 0, row, a);
+        if (y < 0) continue;
+        for (int64_t b = 0; b < p.taps[1]; ++b) {
+          const T* const line =
+              from + ((image * p.taps[0] + a) * p.taps[1] + b) * p.count[0] * p.count[1] + y * p.count[1];
+          const int64_t x = b * p.dilation[1] - p.padding[1] - column;  // of window 0, from the batch's first pixel
+          const auto [begin, end] = covered(x, p.stride[1], count, p.count[1]);
+          if (p.stride[1] == 1)
+            for (int64_t k = begin; k < end; ++k) sums[x + k] += convert<Sum>(line[k]);
+          else
+            for (int64_t k = begin; k < end; ++k) sums[x + k * p.stride[1]] += convert<Sum>(line[k]);
+        }
+      }
+      for (int k = 0; k < count; ++k) to[first + i + k] = convert<T>(sums[k]);
+      i += count;
+    }
+    return;
+  }
   group.for_each(n, [=](int64_t i) {
     int64_t pixel, column;
     const int64_t image = divisors.windows.divmod(first + i, pixel);

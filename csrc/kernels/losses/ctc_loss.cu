@@ -14,14 +14,15 @@ using params::CtcLoss;
 
 struct CtcTuning {
   static constexpr int block = 256;
+  static constexpr int batch = 64;  // states whose scores the fast host computes together
 };
 
-// log(e^a + e^b + e^c), also where some are -infinity.
+// log(e^a + e^b + e^c), also where some are -infinity. Without a branch, so that loops become vector instructions.
 template <class A>
 STATOR_FN A log_of_sum(A a, A b, A c) {
   const A most = Max{}(Max{}(a, b), c);
-  if (most == -limits<A>::infinity()) return most;
-  return most + log(exp(a - most) + exp(b - most) + exp(c - most));
+  const A sum = most + log(exp(a - most) + exp(b - most) + exp(c - most));
+  return most == -limits<A>::infinity() ? most : sum;
 }
 
 // One sample. State s is a blank, or for odd s label s / 2.
@@ -76,15 +77,35 @@ struct CtcSample {
   template <int Direction>
   STATOR_FN void step(int64_t t, A* to, const A* from, bool begins) const {
     const int64_t count = states();
+    constexpr A none = -limits<A>::infinity();
+    const auto skips = [&](int64_t i, int64_t s, int64_t c) {
+      return i > 1 && s % 2 != 0 && label(s - 2 * Direction) != c;
+    };
+    if constexpr (fast_host) {
+      constexpr int batch = CtcTuning::batch;
+      for (int64_t first = 0; first < count; first += batch) {
+        const int n = int(count - first < batch ? count - first : batch);
+        A stays[batch], moves[batch], jumps[batch], gains[batch];
+        for (int k = 0; k < n; ++k) {
+          const int64_t i = first + k, s = Direction > 0 ? i : count - 1 - i, c = label(s);
+          gains[k] = log_prob(t, c);
+          stays[k] = begins ? (i < 2 ? A(0) : none) : from[s];
+          moves[k] = !begins && i > 0 ? from[s - Direction] : none;
+          jumps[k] = !begins && skips(i, s, c) ? from[s - 2 * Direction] : none;
+        }
+#pragma GCC ivdep
+        for (int k = 0; k < n; ++k) gains[k] += log_of_sum(stays[k], moves[k], jumps[k]);
+        for (int k = 0; k < n; ++k) to[Direction > 0 ? first + k : count - 1 - first - k] = gains[k];
+      }
+      return;
+    }
     group.for_each(count, [&](int64_t i) {
-      constexpr A none = -limits<A>::infinity();
       const int64_t s = Direction > 0 ? i : count - 1 - i;  // the i-th from where alignments begin
       const int64_t c = label(s);
       A score = i < 2 ? A(0) : none;
-      if (!begins) {
-        const bool skips = i > 1 && s % 2 != 0 && label(s - 2 * Direction) != c;
-        score = log_of_sum(from[s], i > 0 ? from[s - Direction] : none, skips ? from[s - 2 * Direction] : none);
-      }
+      if (!begins)
+        score =
+            log_of_sum(from[s], i > 0 ? from[s - Direction] : none, skips(i, s, c) ? from[s - 2 * Direction] : none);
       to[s] = score + log_prob(t, c);
     });
     group.sync();
