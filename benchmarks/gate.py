@@ -26,7 +26,7 @@ MOMENTS = {
     "poisson": (20.0, 4.5),
     "multinomial": (100 / 3, 13.0),
 }
-RESAMPLED = ("permutation", "choice", "dropout", "dropout_backward")
+RESAMPLED = ("permutation", "choice", "dropout", "dropout_add", "dropout_backward")
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ def verdict(case: Case) -> Verdict:
         return _relative(case, got, along(plan.op, x, **axis), x.size if plan.axis is None else x.shape[plan.axis])
     if plan.op in MOMENTS or plan.op in RESAMPLED:
         x = case.arrays[0].astype(np.float64) if plan.op in RESAMPLED else np.zeros(1)
+        if plan.op == "dropout_add":
+            got = got.astype(np.float64) - case.arrays[1]
         if plan.variant:
             return _by_weight(plan.variant == "distinct", x, got)
         middle, spread = MOMENTS.get(plan.op) or (float(x.mean()), 2 * float(np.sqrt(np.mean(x * x))))

@@ -120,15 +120,14 @@ class _Torch:
 
     @staticmethod
     def dropout_add(F: Any, x: Any, residual: Any) -> Any:
-        return F.dropout(x, 0.0) + residual
+        return F.dropout(x, 0.5) + residual
 
     @staticmethod
     def weight_norm(F: Any, v: Any, rows: Any, columns: Any) -> Any:
         return v * (rows[:, None] / v.norm(dim=1, keepdim=True))
 
 
-Case = tuple[Draw, Callable[..., Any], Callable[..., Any], Callable[..., Any] | None]
-CASES: dict[str, Case] = {
+CASES: dict[str, tuple[Any, ...]] = {
     "glu": (
         matrices(1),
         _even(nn.glu),
@@ -160,12 +159,12 @@ CASES: dict[str, Case] = {
         lambda g, gate, up: g * up * _geglu_slope(gate),
         None,
     ),
-    # With a probability of 0 the result is known, and the work is the same.
     "dropout_add": (
         matrices(2),
-        lambda x, r: nn.dropout_add(x, r, 0.0, rng=7)[0],
-        lambda x, r: x + r,
+        lambda x, r: nn.dropout_add(x, r, 0.5, rng=7)[0],
+        lambda x, r: np.where(np.random.default_rng(0).random(x.shape, np.float32) < 0.5, 0, 2 * x) + r,
         _torch("dropout_add"),
+        True,
     ),
     "weight_norm": (
         weights(1),
