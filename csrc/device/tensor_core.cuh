@@ -15,10 +15,11 @@ namespace detail {
 STATOR_FN uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
 }  // namespace detail
 
-// Copies 16 bytes, both places aligned to as many, or zeroes them; they are there after copies_arrived().
-STATOR_FN void copy_async(void* to, const void* from, bool zero) {
+// Copies `bytes` of 16 bytes, both places aligned to as many, and zeroes the others; they are there after
+// copies_arrived().
+STATOR_FN void copy_async(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(detail::shared_address(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(zero ? 0 : 16)
+               "l"(__cvta_generic_to_global(from)), "r"(bytes)
                : "memory");
 }
 STATOR_FN void copies_arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
@@ -27,11 +28,12 @@ STATOR_FN void copies_arrived() { asm volatile("cp.async.wait_all;" ::: "memory"
 STATOR_FN void meet() { __syncwarp(); }
 
 // Four 8 x 8 matrices of 16-bit elements: lane 8 i + r gives the address of row r of matrix i, and lane 4 r + c gets
-// elements 2 c and 2 c + 1 of row r of each, or with `transposed` of column r.
+// elements 2 c and 2 c + 1 of row r of each, or with `transposed` of column r. Offset: bytes that the instruction adds.
+template <int Offset = 0>
 STATOR_FN void load_matrices(uint32_t (&m)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4 + %5];"
                : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
-               : "r"(detail::shared_address(row))
+               : "r"(detail::shared_address(row)), "n"(Offset)
                : "memory");
 }
 STATOR_FN void load_transposed_matrices(uint32_t (&m)[4], const void* row) {
@@ -64,9 +66,10 @@ STATOR_FN void multiply_matrices(float (&sum)[4], const uint32_t (&a)[4], uint32
 
 inline constexpr bool has_tensor_cores = false;
 
-STATOR_FN void copy_async(void*, const void*, bool) {}
+STATOR_FN void copy_async(void*, const void*, int) {}
 STATOR_FN void copies_arrived() {}
 STATOR_FN void meet() {}
+template <int Offset = 0>
 STATOR_FN void load_matrices(uint32_t (&)[4], const void*) {}
 STATOR_FN void load_transposed_matrices(uint32_t (&)[4], const void*) {}
 template <class T>

@@ -37,7 +37,7 @@ struct HalfTile {
       const bool inside = first + r < end;
       if (vectors) {
         const bool taken = inside && c * 8 < columns;
-        copy_async(at(r, c), taken ? from + (first + r) * row_step + c * 8 : from, !taken);
+        copy_async(at(r, c), taken ? from + (first + r) * row_step + c * 8 : from, taken ? 16 : 0);
         continue;
       }
       Vec<T, 8> v;

@@ -60,8 +60,8 @@ void start_tiles(const params::Queue& q, const params::Convolution& p) {
   plan.channels = int32_t(ceil_div(p.channels, width) * width);
   const params::Image& s = p.source;
   const int64_t steps = s.sample | s.group | s.axis[0] | s.axis[1] | s.axis[2];
-  plan.wide =
-      s.channel == 1 && p.channels % width == 0 && steps % width == 0 && reinterpret_cast<uintptr_t>(s.data) % 16 == 0;
+  plan.whole = p.channels % width == 0;
+  plan.wide = s.channel == 1 && plan.whole && steps % width == 0 && reinterpret_cast<uintptr_t>(s.data) % 16 == 0;
   plan.row_tiles = ceil_div(p.rows, TileTuning::rows);
   plan.column_tiles = ceil_div(p.samples * largest_axes(p).positions(), TileTuning::columns);
   plan.blocks = plan.row_tiles * plan.column_tiles * p.groups * phases_of(p);

@@ -23,6 +23,7 @@ struct TilePlan {
   int64_t row_tiles, column_tiles, blocks;
   int32_t channels;  // rounded up to whole vectors
   bool wide;         // vectors of channels of the source are loaded at once
+  bool whole;        // no vector has channels beyond the last
 };
 
 // A quotient and its remainder of numbers that mostly have 32 bits; `divisor` has.
@@ -135,16 +136,20 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
   const int64_t taps = p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2];
   const T* weight = static_cast<const T*>(p.packed) + (g * taps * vectors * p.rows + row) * width;
 
-  const Vec<T, width> zeros{};
-  const auto bring_weight = [&](const TapCursor& cursor) {
-    if (!has_row || cursor.ended(a)) return zeros;
+  // Where a vector of the depth comes from; null where it is zeros. A step along the channels of a tap is an addition.
+  struct Run {
+    TapCursor at;
+    const T* from;
+  };
+  const auto weight_at = [&](const TapCursor& cursor) -> const T* {
+    if (!has_row || cursor.ended(a)) return nullptr;
     int64_t tap = 0;
     STATOR_UNROLL()
     for (int d = 0; d < axes; ++d) tap = tap * p.weight.taps[d] + a[d].first_tap + cursor.tap[d] * a[d].tap_step;
-    return load_vector<width>(weight + (tap * vectors + cursor.channel / width) * p.rows * width);
+    return weight + (tap * vectors + cursor.channel / width) * p.rows * width;
   };
-  const auto bring_window = [&](const TapCursor& cursor) {
-    if (!has_column || cursor.ended(a)) return zeros;
+  const auto window_at = [&](const TapCursor& cursor) -> const T* {
+    if (!has_column || cursor.ended(a)) return nullptr;
     int64_t offset = cursor.channel * p.source.channel;
     bool inside = true;
     STATOR_UNROLL()
@@ -153,27 +158,79 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
       inside = inside && position >= 0 && position < p.source.extent[d];
       offset += position * p.source.axis[d];
     }
-    if (!inside) return zeros;
-    if (plan.wide) return load_vector<width>(source + offset);
-    Vec<T, width> v;
-    STATOR_UNROLL()
-    for (int k = 0; k < width; ++k)
-      v[k] = cursor.channel + k < p.channels ? source[offset + k * p.source.channel] : T(0.0f);
-    return v;
+    return inside ? source + offset : nullptr;
   };
-  TapCursor of_a(a, plan.channels, at.a_vector * width), of_b(a, plan.channels, at.b_vector[0] * width);
-  TapCursor of_b2(a, plan.channels, at.b_vector[1] * width);
   const int64_t steps = (int64_t(a.taps()) * plan.channels + depth - 1) / depth;
-  const TileOf<T> tile = multiply_steps<T>(group, steps, at, [&] {
-    Brought<T> found;
-    found.a = bring_weight(of_a);
-    found.b[0] = bring_window(of_b);
-    found.b[1] = bring_window(of_b2);
-    of_a.advance(a, plan.channels, depth);
-    of_b.advance(a, plan.channels, depth);
-    of_b2.advance(a, plan.channels, depth);
-    return found;
-  });
+  const int64_t a_step = depth * p.rows, b_step = depth * p.source.channel;
+  const auto by_registers = [&] {
+    const auto advance = [&](Run& run, int64_t by, const auto& place) {
+      run.at.channel += depth;
+      if (run.at.channel < plan.channels) {
+        if (run.from) run.from += by;
+        return;
+      }
+      run.at.advance(a, plan.channels, 0);
+      run.from = place(run.at);
+    };
+    const auto bring_window = [&](const Run& run) {
+      Vec<T, width> v{};
+      if (!run.from) return v;
+      if (plan.wide) return load_vector<width>(run.from);
+      const int64_t left = p.channels - run.at.channel;
+      STATOR_UNROLL()
+      for (int k = 0; k < width; ++k)
+        if (plan.whole || k < left) v[k] = run.from[k * p.source.channel];
+      return v;
+    };
+    const auto run_of = [&](int vector, const auto& place) {
+      const TapCursor cursor(a, plan.channels, vector * width);
+      return Run{cursor, place(cursor)};
+    };
+    Run of_a = run_of(at.a_vector, weight_at);
+    Run of_b[2] = {run_of(at.b_vector[0], window_at), run_of(at.b_vector[1], window_at)};
+    return multiply_steps<T>(group, steps, at, [&] {
+      Brought<T> found{};
+      if (of_a.from) found.a = load_vector<width>(of_a.from);
+      advance(of_a, a_step, weight_at);
+      STATOR_UNROLL()
+      for (int i = 0; i < 2; ++i) {
+        found.b[i] = bring_window(of_b[i]);
+        advance(of_b[i], b_step, window_at);
+      }
+      return found;
+    });
+  };
+  TileOf<T> tile;
+  bool copied = false;
+  if constexpr (has_tensor_cores && is_half<T>) {
+    copied = plan.wide && plan.channels % depth == 0;
+    if (copied) {
+      // Every step is of one tap.
+      TapCursor tap(a, 1, 0);
+      const T *from_a = nullptr, *from_b = nullptr;
+      int bytes_a = 0, bytes_b = 0;
+      int32_t left = 0;
+      tile = multiply_copies<T>(group, steps, at, [&](T* to_a, T* to_b) {
+        if (left == 0) {
+          const T *const first_a = weight_at(tap), *const first_b = window_at(tap);
+          bytes_a = first_a ? 16 : 0;
+          bytes_b = first_b ? 16 : 0;
+          from_a = first_a ? first_a + at.a_vector * width * p.rows : static_cast<const T*>(p.packed);
+          from_b = first_b ? first_b + at.b_vector[0] * width : static_cast<const T*>(p.source.data);
+          left = plan.channels / depth;
+          tap.advance(a, 1, 1);
+          tap.channel = 0;
+        }
+        copy_async(to_a, from_a, bytes_a);
+        copy_async(to_b, from_b, bytes_b);
+        copy_async(to_b + 2 * width, from_b + 2 * width, bytes_b);
+        from_a += a_step;
+        from_b += depth;
+        --left;
+      });
+    }
+  }
+  if (!copied) tile = by_registers();
 
   T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group;
   const T* bias = static_cast<const T*>(p.bias);

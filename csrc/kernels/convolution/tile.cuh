@@ -120,21 +120,26 @@ struct Tile<T, true> {
   }
   STATOR_FN void multiply(const Memory& m, int turn, int rank) {
     const int lane = rank % 32, row = rank / 32 % 2 * 32, column = rank / 64 * 32;
+    const T* const of_a = &m.a[turn][row + lane % 16][lane / 16 * 8];
+    const T* const of_b = &m.b[turn][column + lane % 8 + lane / 16 * 8][lane / 8 % 2 * 8];
+    meet();
+    multiply_part<0>(of_a, of_b);
+    multiply_part<16>(of_a, of_b);
+  }
+  // Of 16 elements of the depth from K on.
+  template <int K>
+  STATOR_FN void multiply_part(const T* of_a, const T* of_b) {
+    static_assert(depth == 32 || !has_tensor_cores);
+    constexpr int first = K * int(sizeof(T)), second = (16 * pitch + K) * int(sizeof(T));
+    uint32_t a[2][4] = {}, b[2][4] = {};
+    load_matrices<first>(a[0], of_a);
+    load_matrices<first>(b[0], of_b);
+    load_matrices<second>(a[1], of_a);
+    load_matrices<second>(b[1], of_b);
     STATOR_UNROLL()
-    for (int k = 0; k < depth; k += 16) {
-      uint32_t a[2][4] = {}, b[2][4] = {};
-      meet();
+    for (int i = 0; i < 2; ++i) {
       STATOR_UNROLL()
-      for (int i = 0; i < 2; ++i) {
-        load_matrices(a[i], &m.a[turn][row + i * 16 + lane % 16][k + lane / 16 * 8]);
-        load_matrices(b[i], &m.b[turn][column + i * 16 + lane % 8 + lane / 16 * 8][k + lane / 8 % 2 * 8]);
-      }
-      STATOR_UNROLL()
-      for (int i = 0; i < 2; ++i) {
-        STATOR_UNROLL()
-        for (int j = 0; j < 4; ++j)
-          multiply_matrices<T>(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-      }
+      for (int j = 0; j < 4; ++j) multiply_matrices<T>(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
     }
   }
   template <class F>
@@ -172,6 +177,35 @@ STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, cons
     if (more) TileOf<T>::put(memory, int(~step & 1), at, next);
     group.sync();
   }
+  return tile;
+}
+
+// As multiply_steps, with vectors that go to shared memory without registers: bring(a, b) copies the next ones of the
+// calling thread to a and b, and to b two vectors further, by copy_async.
+template <class T, int Size, class Bring>
+STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int64_t steps, const RunPlaces& at, const Bring& bring) {
+  using Memory = typename TileOf<T>::Memory;
+  constexpr int width = vector_width<T>;
+  Memory& memory = group.template shared<Memory>();
+  TileOf<T> tile;
+  const auto copy = [&](int turn) {
+    bring(&memory.a[turn][at.a_row][at.a_vector * width], &memory.b[turn][at.b_column[0]][at.b_vector[0] * width]);
+  };
+  // While a step is multiplied, the next one is on its way. Turns are constants, and so are the offsets of both.
+  int64_t left = steps;
+  const auto pass = [&]<int Turn>(std::integral_constant<int, Turn>) {
+    if (left > 1) copy(1 - Turn);
+    tile.multiply(memory, Turn, group.rank());
+    copies_arrived();
+    group.sync();
+    return --left > 0;
+  };
+  if (left == 0) return tile;
+  copy(0);
+  copies_arrived();
+  group.sync();
+  STATOR_UNROLL(1)
+  while (pass(std::integral_constant<int, 0>{}) && pass(std::integral_constant<int, 1>{}));
   return tile;
 }
 

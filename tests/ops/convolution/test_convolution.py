@@ -181,6 +181,21 @@ def test_results_have_equal_bits_each_time(be, name, x, weight, options):
         np.testing.assert_array_equal(one.to_numpy(), other.to_numpy())
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "name, x, weight, options",
+    [
+        ("conv2d", (2, 64, 7, 10), (70, 64, 3, 3), {"padding": 1}),
+        ("conv2d", (1, 64, 9, 8), (36, 32, 3, 2), {"padding": (2, 0), "stride": 2, "dilation": (1, 2), "groups": 2}),
+        ("conv_transpose2d", (1, 32, 5, 6), (32, 9, 3, 3), {"stride": 2}),
+        ("conv1d", (1, 32, 3), (33, 32, 1), {}),
+    ],
+)
+def test_halves_whose_channels_fill_steps(be, name, x, weight, options, dtype):
+    """Neighbouring channels, as many as multiples of a step of the tensor cores: copied without registers on cuda."""
+    check(be, name, x, weight, options, dtype, LAYOUTS[axes_of(name)][1])
+
+
 def test_a_long_reduction_is_divided(be):
     """More results than one part of the weight's gradient adds up, and more channels than are copied at a time."""
     check(be, "conv1d", (3, 600, 40), (9, 600, 1), {}, "float32", "NCL")
