@@ -13,6 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,16 @@ from rich.progress import Progress
 
 import stator
 
-from .cases import Plan, build, plans
+from .cases import Case, Plan, build, plans
 from .gate import verdict
 from .inputs import SIZES, Pool
 from .report import Row, show, summary, write
+from .scratch import excess, scratch_bytes
 from .timing import FULL, QUICK, Effort, Floor, paired
 
 QUICK_SECONDS = 40.0  # of three minutes; the rest goes to making operands and checking results
 FULL_CASE_SECONDS = 2.0
+RENEWED = 1 << 30  # bytes by which a backend's peak may exceed what is live, until another backend is opened
 
 
 def peers_for(be: stator.Backend, wanted: list[str]) -> dict[str, Any]:
@@ -66,16 +69,49 @@ def _finite(x: float) -> float | None:
 
 
 class Run:
-    """The state that the cases of one run share."""
+    """The state that the cases of one run share. Its backend is closed by close()."""
 
-    def __init__(self, be: stator.Backend, peers: dict[str, Any], effort: Effort) -> None:
-        self.be, self.peers, self.effort = be, peers, effort
-        self.finish = wait_for(be, peers)
-        cold = (32 if be.device.type == "cpu" else 200) << 20
-        self.pool, self.floor = Pool(cold, 4 if be.device.type == "cpu" else 16), Floor(be, cold)
+    def __init__(self, device: str, wanted: list[str], effort: Effort) -> None:
+        self.device, self.effort = device, effort
+        self._open()
+        self.peers = peers_for(self.be, wanted)
+        cold = (32 if self.be.device.type == "cpu" else 200) << 20
+        self.pool, self.floor = Pool(cold, 4 if self.be.device.type == "cpu" else 16), Floor(self.be, cold)
+
+    def _open(self) -> None:
+        self.stack = ExitStack()
+        self.be = self.stack.enter_context(stator.Backend(self.device))
+        self.stack.enter_context(self.be.use())
+
+    def close(self) -> None:
+        self.stack.close()
+
+    def renew(self) -> None:
+        """Opens another backend where the peak, up to which scratch_bytes fills memory, is far above what is live."""
+        figures = self.be.memory_stats()
+        if figures["peak_bytes"] - figures["live_bytes"] > RENEWED:
+            self.close()
+            self._open()
+            self.floor.be = self.be
+
+    def _timed(self, case: Case, seconds: float) -> Row:
+        """The times of a case that is right, and what its calls take of memory; of one that takes too much no times."""
+        legs, arguments = {"ours": case.ours, **case.peers}, case.ours.sets[0]
+        with np.errstate(all="ignore"):
+            t = paired(legs, wait_for(self.be, self.peers), self.effort, seconds)
+            scratch = scratch_bytes(self.be, lambda: case.ours.call(*arguments))
+        row: Row = {"scratch_bytes": scratch}
+        if too_much := excess(case.plan, scratch):
+            return row | {"valid": False, "note": "; ".join([*case.notes, too_much])}
+        floor = self.floor(case.bytes)
+        row |= {"ours_us": t.ours, "floor_us": floor, "e_floor": floor / t.ours, "rounds": t.rounds}
+        for name, ratio in t.ratio.items():
+            row |= {f"{name}_us": t.peers[name], f"r_{name}": ratio, f"r_{name}_pm": t.spread[name]}
+        return row
 
     def row(self, plan: Plan, seconds: float) -> Row:
         """Validates a case, then times it. A case that raises counts as wrong; none is dropped."""
+        self.renew()
         row: Row = {"case": plan.name, **asdict(plan), "valid": False, "error": None, "note": ""}
         try:
             case = build(self.be, plan, self.peers, self.pool)
@@ -88,12 +124,7 @@ class Run:
             }
             if checked.right:
                 case.result = None
-                with np.errstate(all="ignore"):
-                    t = paired({"ours": case.ours, **case.peers}, self.finish, self.effort, seconds)
-                floor = self.floor(case.bytes)
-                row |= {"ours_us": t.ours, "floor_us": floor, "e_floor": floor / t.ours, "rounds": t.rounds}
-                for name, ratio in t.ratio.items():
-                    row |= {f"{name}_us": t.peers[name], f"r_{name}": ratio, f"r_{name}_pm": t.spread[name]}
+                row |= self._timed(case, seconds)
         except Exception as error:  # the report names the case and the error
             row["note"] = f"{type(error).__name__}: {error}"
             row["valid"] = False
@@ -146,11 +177,9 @@ def main() -> int:
         return emulated.main()
     args = arguments()
     console = Console(stderr=args.json) if sys.stdout.isatty() else Console(stderr=args.json, width=120)
-    with stator.Backend(args.device) as be, be.use():
-        run = Run(be, peers_for(be, args.peers), QUICK if args.quick else FULL)
+    with closing(Run(args.device, args.peers, QUICK if args.quick else FULL)) as run:
         rows = measure(run, chosen(args), args.quick, console)
-        device, target, libraries = str(be.device), be.kernels, run.peers
-        del run
+        device, target, libraries = str(run.be.device), run.be.kernels, run.peers
     peers = [p for p in ("numpy", "torch", "cupy") if any(f"r_{p}" in r for r in rows)]
     versions = {"stator": stator.__version__, "numpy": np.__version__, "python": platform.python_version()}
     report: dict[str, Any] = {

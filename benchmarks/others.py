@@ -17,11 +17,11 @@ from .fft_cases import NAMES as FOURIER
 from .fft_cases import case as fourier
 from .inputs import SHAPES, Pool
 from .layers.blocks import CASES as BLOCKS
+from .layers.norms import CASES as NORMS
 from .layers.pooling import CASES as POOLS
 from .layers.quantization import CASES as QUANTIZED
 from .layers.recurrent import CASES as RECURRENT
 from .linalg_cases import CASES
-from .norm_cases import CASES as NORMS
 from .table import numpy_dtype
 
 CORE = Interval(-4, 4)

@@ -56,19 +56,31 @@ def duration(us: float) -> str:
     return f"{us:.2f} us" if us < 10 else f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms"
 
 
+def size(count: int) -> str:
+    """The text of a number of bytes: whole up to a KiB, then KiB and MiB."""
+    return (
+        f"{count} B"
+        if count < 1 << 10
+        else f"{count / 2**10:.1f} KiB"
+        if count < 1 << 20
+        else f"{count / 2**20:.1f} MiB"
+    )
+
+
 def _ratio(row: Row, peer: str) -> str:
     return f"{row[f'r_{peer}']:.2f} ± {row[f'r_{peer}_pm']:.2f}" if f"r_{peer}" in row else ""
 
 
 def show(console: Console, rows: list[Row], peers: list[str]) -> None:
     table = Table(title="time of the peer / time of stator: median of paired rounds ± half the interquartile range")
-    for column in ("case", "stator", "floor", *peers):
+    for column in ("case", "stator", "floor", "scratch", *peers):
         table.add_column(column, justify="left" if column == "case" else "right", no_wrap=True)
     for r in rows:
         if not r["valid"]:
-            table.add_row(r["case"], "WRONG", "", *[""] * len(peers), style="red")
+            table.add_row(r["case"], "WRONG", "", "", *[""] * len(peers), style="red")
             continue
-        table.add_row(r["case"], duration(r["ours_us"]), duration(r["floor_us"]), *(_ratio(r, p) for p in peers))
+        ours = duration(r["ours_us"]), duration(r["floor_us"]), size(r["scratch_bytes"])
+        table.add_row(r["case"], *ours, *(_ratio(r, p) for p in peers))
     console.print(table)
     for r in rows:
         if not r["valid"]:
@@ -88,6 +100,20 @@ def _of_op(rows: list[Row], op: str, peer: str) -> list[str]:
         shown = next((r for r in rows if r["op"] == op and r["size"] == size and r["valid"]), None)
         cells.append("" if shown is None else f"{duration(shown['ours_us'])} / {duration(shown['floor_us'])}")
     return cells
+
+
+def _scratch(rows: list[Row]) -> list[str]:
+    """The section on memory: of each op and size the case that takes the most."""
+    most: dict[str, dict[int, int]] = {}
+    for r in rows:
+        if "scratch_bytes" in r:
+            sizes = most.setdefault(r["op"], {})
+            sizes[r["size"]] = max(sizes.get(r["size"], 0), r["scratch_bytes"])
+    lines = [[op, *(f"{of[s]:,}" if s in of else "" for s in SIZES)] for op, of in most.items() if any(of.values())]
+    none = [op for op, of in most.items() if not any(of.values())]
+    text = ["", "## Peak bytes beside inputs and outputs", "", "Of the case of an op and size that takes the most."]
+    text += _table(["op", "1e3", "1e6", "2^24"], lines) if lines else [""]
+    return [*text, f"None in any case: {', '.join(none)}."] if none else text
 
 
 def markdown(rows: list[Row], report: dict[str, Any]) -> str:
@@ -112,6 +138,7 @@ def markdown(rows: list[Row], report: dict[str, Any]) -> str:
         text += _table(["slowest case", "ratio"], [[k, f"{v:.2f}"] for k, v in s["worst"].items()])
         head = ["op", "all"] + [t for n in ("1e3", "1e6", "2^24") for t in (n, f"{n}: stator / floor")]
         text += _table(head, [_of_op(rows, op, peer) for op in by_op(rows, peer)])
+    text += _scratch(rows)
     return "\n".join(text).rstrip() + "\n"
 
 
@@ -124,7 +151,7 @@ def write(folder: Path, rows: list[Row], report: dict[str, Any], console: Consol
         writer = csv.DictWriter(f, columns)
         writer.writeheader()
         writer.writerows({k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in r.items()} for r in rows)
-    stem.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+    stem.with_suffix(".json").write_text(json.dumps(report | {"cases": rows}, indent=1) + "\n")
     stem.with_suffix(".md").write_text(markdown(rows, report))
     if report["summary"] and not plot(stem.with_suffix(".png"), rows, report):
         console.print("no plot: matplotlib is not installed")

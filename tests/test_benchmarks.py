@@ -61,12 +61,86 @@ def test_benchmarks_report(tmp_path):
     assert not report["wrong"]
     for row in report["cases"]:
         assert row["valid"] and row["r_numpy"] > 0 and row["r_numpy_pm"] >= 0 and row["floor_us"] > 0
+        assert row["scratch_bytes"] == 0
     assert set(report["worst_op"]) == {"exp", "sum", "take"}
     assert min(report["worst"].values()) <= report["geomean"] <= max(report["worst"].values())
     with (tmp_path / "cpu.csv").open() as f:
-        assert [r["case"] for r in csv.DictReader(f)] == [r["case"] for r in report["cases"]]
-    assert "| exp |" in (tmp_path / "cpu.md").read_text()
-    assert json.loads((tmp_path / "cpu.json").read_text())["summary"]
+        written = list(csv.DictReader(f))
+    assert [r["case"] for r in written] == [r["case"] for r in report["cases"]]
+    assert {r["scratch_bytes"] for r in written} == {"0"}
+    page = (tmp_path / "cpu.md").read_text()
+    assert "| exp |" in page and "None in any case: exp, sum, take." in page
+    kept = json.loads((tmp_path / "cpu.json").read_text())
+    assert kept["summary"] and kept["cases"] == report["cases"]
+
+
+@pytest.fixture
+def scratch(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks import scratch
+
+    return scratch
+
+
+MIB = 1 << 20
+
+
+RESULTS = {
+    "small": (lambda be, x: be.empty((100,)), 0),
+    "several": (lambda be, x: (be.empty((6 * MIB - 1,), dtype="uint8"), [be.empty((1000,))]), 0),
+    "a view of an operand": (lambda be, x: x[::2], 0),
+    "none": (lambda be, x: None, 0),
+    "a part of a block": (lambda be, x: be.empty((4 * MIB,), dtype="uint8")[:512], 4 * MIB - 512),
+}
+
+
+@pytest.mark.parametrize(("result", "more"), RESULTS.values(), ids=RESULTS)
+@pytest.mark.parametrize("temporary", [512, 4 * MIB, 64 * MIB])
+def test_scratch_is_the_peak_beside_operands_and_results(scratch, temporary, result, more):
+    import stator
+
+    with stator.Backend("cpu") as be:
+        x = be.zeros((1000,))
+        be.zeros((32 * MIB,), dtype="uint8")  # so that the call does not reach the peak by itself
+
+        def call():
+            held = be.empty((temporary,), dtype="uint8")
+            made = result(be, x)
+            del held
+            return made
+
+        assert scratch.scratch_bytes(be, call) == temporary + more
+        assert scratch.scratch_bytes(be, call) == temporary + more
+
+
+def test_convolutions_and_attention_take_little_scratch(scratch, planned):
+    import stator
+    from benchmarks.cases import build
+    from benchmarks.inputs import Pool
+
+    pool, taken = Pool(1, 1), {}
+    for plan in planned(False):
+        if {plan.family, plan.op} & set(scratch.LIMITS) and plan.name.endswith("float32-1000000-contiguous"):
+            with stator.Backend("cpu") as be, be.use():
+                case = build(be, plan, {}, pool)
+                taken[plan.op] = scratch.scratch_bytes(be, lambda case=case: case.ours.call(*case.ours.sets[0]))
+                assert not scratch.excess(plan, taken[plan.op])
+                del case
+    assert {"attention", "conv2d_backward", "unfold", "quantized_conv2d"} <= set(taken)
+    assert taken["conv2d_backward"] > 0
+
+
+@pytest.mark.parametrize(
+    ("op", "family", "limited"),
+    [("unfold", "convolution", True), ("quantized_conv2d", "quantization", True), ("sort", "sort", False)],
+)
+def test_too_much_scratch_is_told(scratch, op, family, limited):
+    from benchmarks.cases import Plan
+
+    plan = Plan(op, family, "", "float32", 1000, "contiguous")
+    told = "67,108,865 bytes of scratch, of at most 67,108,864" if limited else ""
+    assert scratch.excess(plan, 64 * MIB + 1) == told
+    assert not scratch.excess(plan, 64 * MIB)
 
 
 def test_accuracy_page(tmp_path):
@@ -75,6 +149,34 @@ def test_accuracy_page(tmp_path):
     text = page.read_text()
     assert "| exp | float64 |" in text
     assert text.rstrip().endswith("Nothing.")
+
+
+def launch(kernel, grid, products, others):
+    from emulator_records import Launch
+
+    counters = {"warp_instructions_matrix": products, "warp_instructions_f32": others}
+    return Launch(kernel, 132, 1, 64, (grid, 1, 1), (128, 1, 1), 0, counters)
+
+
+def test_the_share_of_mma_is_that_of_a_loop_where_a_longer_one_was_counted(planned):
+    from benchmarks.emulated.counted import mma_share
+
+    packing, product, other = launch("pack", 8, 0, 500), launch("product", 16, 20, 180), launch("other", 4, 30, 70)
+    assert mma_share([packing]) is None
+    assert mma_share([packing, product, other]) == 0.1
+    longer = [launch("product", 16, 60, 240)]
+    assert mma_share([packing, product], longer) == 0.4
+    assert mma_share([packing, product, other], longer) == 0.3
+    assert mma_share([product], [launch("product", 32, 60, 240)]) == 0.1
+
+
+def test_layers_of_every_family_are_counted(planned):
+    import stator
+    from benchmarks.emulated.cases import all_cases
+
+    families = {r["family"] for r in stator.op_table() if r["call"].startswith("nn.")}
+    assert {"attention", "nn", "quantization"} <= families
+    assert families <= {case.family for case in all_cases()}
 
 
 def counted(folder, only, *options):

@@ -14,6 +14,7 @@ from stator import fft, linalg, nn, random, sparse, special
 
 Arrays = tuple[np.ndarray, ...]
 Call = Callable[..., Any]
+Inputs = Callable[[np.random.Generator], Arrays]
 MILLION, SIDE = 1_000_000, 1024
 
 
@@ -23,18 +24,20 @@ class Case:
 
     inputs: draws the operands on the host. prepare: makes of them on the device what `call` gets, uncounted; the least
     traffic is that of these once and of the result once. elements: what instructions are divided by; None for the
-    largest of operands and results.
+    largest of operands and results. longer: operands with which loops over tiles of matrix units have more turns in as
+    many blocks.
     """
 
     name: str
     family: str
-    inputs: Callable[[np.random.Generator], Arrays]
+    inputs: Inputs
     call: Call
     prepare: Call | None = None
     elements: int | None = None
+    longer: Inputs | None = None
 
 
-def normal(*shape: int, dtype: str = "float32", count: int = 1) -> Callable[[np.random.Generator], Arrays]:
+def normal(*shape: int, dtype: str = "float32", count: int = 1) -> Inputs:
     """Draws arrays of a shape: normal numbers, or whole ones below 100."""
 
     def draw(rng: np.random.Generator) -> Arrays:
@@ -45,7 +48,7 @@ def normal(*shape: int, dtype: str = "float32", count: int = 1) -> Callable[[np.
     return draw
 
 
-def definite(count: int, n: int) -> Callable[[np.random.Generator], Arrays]:
+def definite(count: int, n: int) -> Inputs:
     def draw(rng: np.random.Generator) -> Arrays:
         x = rng.standard_normal((count, n, n))
         return (x @ x.transpose(0, 2, 1) + n * np.eye(n),)
@@ -53,7 +56,7 @@ def definite(count: int, n: int) -> Callable[[np.random.Generator], Arrays]:
     return draw
 
 
-def positive(count: int = 1) -> Callable[[np.random.Generator], Arrays]:
+def positive(count: int = 1) -> Inputs:
     """Draws vectors of numbers from 0.5 to 8, which the gamma functions take."""
     return lambda rng: tuple(rng.uniform(0.5, 8, MILLION).astype("float32") for _ in range(count))
 
@@ -66,7 +69,7 @@ def _transposed(x: Any) -> tuple[Any]:
     return (x.T,)
 
 
-def _positions(rows: int, choices: int, count: int = 0) -> Callable[[np.random.Generator], Arrays]:
+def _positions(rows: int, choices: int, count: int = 0) -> Inputs:
     """An array of `rows` rows, or a vector, and positions of it in no order."""
 
     def draw(rng: np.random.Generator) -> Arrays:
@@ -94,37 +97,53 @@ def _assign(x: Any, mask: Any, values: Any) -> Any:
     return x
 
 
-def _complex(*shape: int) -> Callable[[np.random.Generator], Arrays]:
+def _complex(*shape: int) -> Inputs:
     def draw(rng: np.random.Generator) -> Arrays:
         return ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("complex64"),)
 
     return draw
 
 
-def _image(channels: int, dtype: str, last: bool = False) -> Callable[[np.random.Generator], Arrays]:
-    """Images of 64 channels, and a kernel of 3 x 3 elements of some channels."""
+def _image(channels: int, dtype: str, last: bool = False, deep: int = 64) -> Inputs:
+    """Images of `deep` channels, and kernels of 3 x 3 elements of some channels."""
 
     def draw(rng: np.random.Generator) -> Arrays:
-        shape = (4, 28, 28, 64) if last else (4, 64, 28, 28)
+        shape = (4, 28, 28, deep) if last else (4, deep, 28, 28)
         return rng.standard_normal(shape).astype(dtype), rng.standard_normal((64, channels, 3, 3)).astype(dtype)
 
     return draw
+
+
+def _image_gradients(dtype: str, rows: int = 64) -> Inputs:
+    """Gradients of `rows` channels, images of 64, and the kernels between them."""
+
+    def draw(rng: np.random.Generator) -> Arrays:
+        shapes = ((4, rows, 28, 28), (4, 64, 28, 28), (rows, 64, 3, 3))
+        return tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
+
+    return draw
+
+
+def _heads(queries: int, keys: int, size: int) -> Inputs:
+    shapes = ((8, queries, size), (8, keys, size), (8, keys, size))
+    return lambda rng: tuple(rng.standard_normal(shape).astype("float16") for shape in shapes)
+
+
+def _conv(x: Any, w: Any) -> Any:
+    return nn.conv2d(x, w, padding=1)
+
+
+def _conv_backward(g: Any, x: Any, w: Any) -> Any:
+    return nn.conv2d_backward(g, x, w, padding=1)
 
 
 def _conv_last(x: Any, w: Any) -> Any:
     return nn.conv2d(x, w, padding=1, layout="NHWC")
 
 
-def _loss_backward(x: Any, y: Any) -> Any:
-    return nn.mse_loss_backward(stator.full((), 1, dtype="float32", device=x.backend), x, y)
-
-
-def _nll_loss_backward(x: Any, t: Any) -> Any:
-    return nn.nll_loss_backward(stator.full((), 1, dtype="float32", device=x.backend), x, t)
-
-
-def _cross_entropy_backward(x: Any, t: Any) -> Any:
-    return nn.cross_entropy_backward(stator.full((), 1, dtype="float32", device=x.backend), x, t)
+def _after_one(*operands: Any) -> tuple[Any, ...]:
+    """Operands behind the gradient of a loss, so that a call launches nothing to make it."""
+    return stator.full((), 1, dtype="float32", device=operands[0].backend), *operands
 
 
 def _sparse(x: Any) -> tuple[Any]:
@@ -172,7 +191,13 @@ def _norms() -> list[Case]:
         ),
         Case("batch_norm in training", "norm", images, lambda x: nn.batch_norm(x, training=True)),
         Case("batch_norm of adjacent channels", "norm", normal(4096, SIDE), lambda x: nn.batch_norm(x, training=True)),
-        Case("batch_norm backward", "norm", images, _batch_norm_backward),
+        Case(
+            "batch_norm backward",
+            "norm",
+            normal(16, 64, 56, 56, count=2),
+            partial(nn.batch_norm_backward, training=True),
+            _with_statistics,
+        ),
         Case("local_response_norm", "norm", images, lambda x: nn.local_response_norm(x, 5)),
     ]
 
@@ -181,9 +206,8 @@ def _wide_softmax(x: Any) -> Any:
     return nn.softmax(x, dtype="float32")
 
 
-def _batch_norm_backward(x: Any) -> Any:
-    zero, one = (stator.full(x.shape[1:2], v, dtype="float32", device=x.backend) for v in (0, 1))
-    return nn.batch_norm_backward(x, x, zero, one, training=True)
+def _with_statistics(g: Any, x: Any) -> tuple[Any, ...]:
+    return g, x, *(stator.full(x.shape[1:2], v, dtype="float32", device=x.backend) for v in (0, 1))
 
 
 def _folds() -> list[Case]:
@@ -199,7 +223,7 @@ def _folds() -> list[Case]:
         Case("softmax to float32 of long rows", "nn", normal(132, 50257, dtype="float16"), _wide_softmax),
         Case("softmax of causal scores", "nn", square, partial(nn.softmax, causal=True)),
         Case("cross_entropy", "nn", _labels, nn.cross_entropy),
-        Case("cross_entropy backward", "nn", _labels, _cross_entropy_backward),
+        Case("cross_entropy backward", "nn", _labels, nn.cross_entropy_backward, _after_one),
         *_norms(),
         Case("cumulative_sum", "scan", normal(MILLION), stator.cumulative_sum),
         Case("cumulative_sum of axis 0", "scan", square, partial(stator.cumulative_sum, axis=0)),
@@ -211,29 +235,36 @@ def _layers() -> list[Case]:
         Case("adam_step", "optim", normal(MILLION, count=4), _adam_step, lambda *x: tuple(map(stator.abs, x))),
         Case("lamb_step", "optim", normal(MILLION, count=4), _lamb_step, lambda *x: tuple(map(stator.abs, x))),
         Case("mse_loss", "losses", normal(MILLION, count=2), nn.mse_loss),
-        Case("mse_loss backward", "losses", normal(MILLION, count=2), _loss_backward),
-        *(
-            Case(f"conv2d {d}", "convolution", _image(64, t), partial(nn.conv2d, padding=1))
-            for d, t in (("f32", "float32"), ("f16", "float16"))
-        ),
-        Case("conv2d f16, channels last", "convolution", _image(64, "float16", last=True), _conv_last),
-        Case("conv2d f32 of single channels", "convolution", _image(1, "float32"), partial(nn.conv2d, groups=64)),
+        Case("mse_loss backward", "losses", normal(MILLION, count=2), nn.mse_loss_backward, _after_one),
+        Case("conv2d f32", "convolution", _image(64, "float32"), _conv),
+        Case("conv2d f16", "convolution", _image(64, "float16"), _conv, longer=_image(128, "float16", deep=128)),
         Case(
-            "conv2d backward f32",
+            "conv2d f16, channels last",
             "convolution",
-            _image(64, "float32"),
-            lambda x, w: nn.conv2d_backward(x, x, w, padding=1),
+            _image(64, "float16", last=True),
+            _conv_last,
+            longer=_image(128, "float16", last=True, deep=128),
         ),
+        Case("conv2d f32 of single channels", "convolution", _image(1, "float32"), partial(nn.conv2d, groups=64)),
+        Case("conv2d backward f32", "convolution", _image_gradients("float32"), _conv_backward),
         Case(
             "conv2d backward f16",
             "convolution",
-            _image(64, "float16"),
-            lambda x, w: nn.conv2d_backward(x, x, w, padding=1),
+            _image_gradients("float16"),
+            _conv_backward,
+            longer=_image_gradients("float16", 128),
         ),
-        Case("nll_loss backward", "losses", _labels, _nll_loss_backward),
-        Case("ctc_loss backward", "losses", normal(100, 8, 50), _ctc_backward),
+        Case("nll_loss backward", "losses", _labels, nn.nll_loss_backward, _after_one),
+        Case("ctc_loss backward", "losses", normal(100, 8, 50), _ctc_backward, _scored),
         Case("attention", "attention", normal(8, 256, 64, count=3), nn.attention),
-        Case("attention f16", "attention", normal(8, 256, 64, dtype="float16", count=3), nn.attention),
+        Case("attention f16", "attention", _heads(256, 256, 64), nn.attention, longer=_heads(256, 512, 64)),
+        Case(
+            "attention f16 of large heads",
+            "attention",
+            _heads(256, 256, 128),
+            nn.attention,
+            longer=_heads(256, 512, 128),
+        ),
         Case("causal attention f16", "attention", normal(8, 256, 64, dtype="float16", count=3), _causal),
         Case("clip_grad_norm", "optim", normal(MILLION), lambda x: nn.clip_grad_norm([x], 1.0)),
         Case("embedding backward", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i, SIDE)),
@@ -247,11 +278,16 @@ def _causal(*x: Any) -> Any:
     return nn.attention(*x, causal=True)
 
 
-def _ctc_backward(x: Any) -> Any:
-    steps, samples, classes = x.shape
-    one, places = stator.full((), 1, dtype="float32", device=x.backend), stator.arange(samples * 20, device=x.backend)
-    labels = stator.reshape(places % (classes - 1) + 1, (samples, 20))
-    return nn.ctc_loss_backward(one, nn.log_softmax(x), labels, [steps] * samples, [20] * samples)
+def _scored(x: Any) -> tuple[Any, ...]:
+    """The gradient of a loss, log-probabilities (steps, samples, classes), and 20 labels of each sample."""
+    samples, classes = x.shape[1:]
+    labels = stator.arange(samples * 20, device=x.backend) % (classes - 1) + 1
+    return _after_one(nn.log_softmax(x), stator.reshape(labels, (samples, 20)))
+
+
+def _ctc_backward(g: Any, x: Any, labels: Any) -> Any:
+    steps, samples = x.shape[:2]
+    return nn.ctc_loss_backward(g, x, labels, [steps] * samples, [20] * samples)
 
 
 def _pooling() -> list[Case]:
@@ -276,8 +312,8 @@ def _pooling() -> list[Case]:
         Case(
             "grid_sample backward",
             "resampling",
-            lambda rng: images(rng) + grid(rng),
-            lambda x, at: nn.grid_sample_backward(x, x, at),
+            lambda rng: images(rng) + images(rng) + grid(rng),
+            nn.grid_sample_backward,
         ),
     ]
 
@@ -371,5 +407,50 @@ def _recurrent() -> list[Case]:
     ]
 
 
+def _quantization() -> list[Case]:
+    rows, scale = normal(SIDE, SIDE), 0.0625
+    weights, few = normal(4096, 4096, dtype="float16"), normal(4, 4096, dtype="float16")
+    return [
+        Case("quantize", "quantization", rows, lambda x: nn.quantize(x, scale, 3)),
+        Case(
+            "quantize of channels",
+            "quantization",
+            lambda rng: (*rows(rng), rng.uniform(0.5, 1, SIDE).astype("float32")),
+            lambda x, s: nn.quantize(x, s, axis=0),
+        ),
+        Case("dequantize", "quantization", normal(SIDE, SIDE, dtype="int8"), lambda q: nn.dequantize(q, scale, 3)),
+        Case("fake_quantize", "quantization", rows, lambda x: nn.fake_quantize(x, scale, 3, -20, 20)),
+        Case(
+            "fake_quantize backward",
+            "quantization",
+            normal(SIDE, SIDE, count=2),
+            lambda g, x: nn.fake_quantize_backward(g, x, scale, 3, -20, 20),
+        ),
+        Case("observe_range", "quantization", rows, nn.observe_range, _with_ends),
+        Case(
+            "observe_histogram",
+            "quantization",
+            rows,
+            lambda x, low, high, bins: nn.observe_histogram(x, bins, low, high),
+            lambda x: (*_with_ends(x), stator.zeros(2048, dtype="float32", device=x.backend)),
+        ),
+        Case("quantize_int4", "quantization", weights, nn.quantize_int4),
+        Case(
+            "int4_linear of 4 rows",
+            "quantization",
+            lambda rng: few(rng) + weights(rng),
+            nn.int4_linear,
+            lambda x, w: (x, *nn.quantize_int4(w)),
+            4 * 4096 * 4096,
+        ),
+    ]
+
+
+def _with_ends(x: Any) -> tuple[Any, ...]:
+    """An array, and a least and a largest element before anything was observed."""
+    return x, *(stator.full((), end, dtype="float32", device=x.backend) for end in (np.inf, -np.inf))
+
+
 def all_cases() -> list[Case]:
-    return [*_elementwise(), *_folds(), *_layers(), *_pooling(), *_recurrent(), *_movement(), *_sorts(), *_others()]
+    layers = [*_layers(), *_pooling(), *_recurrent(), *_quantization()]
+    return [*_elementwise(), *_folds(), *layers, *_movement(), *_sorts(), *_others()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import stator
 
 from ..cases import size_of
 from ..inputs import upload
-from .cases import Case
+from .cases import Case, Inputs
 
 SECTOR = 32  # bytes
 
@@ -24,7 +24,8 @@ class Counted:
 
     blocks: of the launch with the most instructions; busy: the multiprocessors that those occupy, of all. floor: the
     bytes of the operands once and of the results once. local: accesses of warps to memory of their threads, which is
-    where registers do not suffice. microseconds: of memory and of issue, by the model that the page describes.
+    where registers do not suffice. mma_per_instruction: as mma_share gives it. microseconds: of memory and of issue, by
+    the model that the page describes.
     """
 
     case: str
@@ -38,6 +39,7 @@ class Counted:
     sector_bytes: int
     floor: int
     wavefronts_per_request: float
+    mma_per_instruction: float | None
     atomics: int
     local: int
     memory_us: float
@@ -56,8 +58,35 @@ def _instructions(launch: records.Launch, unit: str) -> int:
     return sum(n for name, n in launch.counters.items() if name.startswith(f"{unit}_instructions_"))
 
 
-def summed(case: str, family: str, launches: list[records.Launch], elements: int, floor: int) -> Counted:
-    """The row of a call whose launches these are."""
+def mma_share(launches: list[records.Launch], longer: Sequence[records.Launch] = ()) -> float | None:
+    """The mma instructions per instruction that warps issue, of the launch that has the least; None without any mma.
+
+    longer: launches of the call with operands that make inner loops longer. Of a kernel that has the same grid in both,
+    what counts are the instructions by which they differ: those of its loop, without what is before and behind it.
+    """
+
+    def numbers(launch: records.Launch) -> tuple[int, int]:
+        return launch.counters["warp_instructions_matrix"], _instructions(launch, "warp")
+
+    def of(launch: records.Launch) -> float:
+        products, issued = numbers(launch)
+        for other in longer:
+            if (other.kernel, other.grid) == (launch.kernel, launch.grid) and numbers(other)[0] > products:
+                return (numbers(other)[0] - products) / (numbers(other)[1] - issued)
+        return products / issued
+
+    return min((of(launch) for launch in launches if numbers(launch)[0]), default=None)
+
+
+def summed(
+    case: str,
+    family: str,
+    launches: list[records.Launch],
+    elements: int,
+    floor: int,
+    longer: Sequence[records.Launch] = (),
+) -> Counted:
+    """The row of a call whose launches these are; longer: as for mma_share."""
     if not launches:
         raise ValueError(f"{case} has launched nothing")
     bytes_per_second, issued_per_second = records.peaks()
@@ -88,6 +117,7 @@ def summed(case: str, family: str, launches: list[records.Launch], elements: int
             total("shared_load_wavefronts", "shared_store_wavefronts"),
             total("shared_loads", "shared_stores"),
         ),
+        mma_share(launches, longer),
         total("global_atomics", "shared_atomics"),
         total("local_loads", "local_stores"),
         1e6 * sectors * SECTOR / bytes_per_second,
@@ -112,12 +142,20 @@ def arrays_of(value: Any) -> list[Any]:
     return [value] if isinstance(value, stator.Array) else []
 
 
+def _drawn(be: stator.Backend, case: Case, inputs: Inputs) -> tuple[Any, ...]:
+    operands = tuple(upload(be, x) for x in inputs(np.random.default_rng(2026)))
+    return operands if case.prepare is None else case.prepare(*operands)
+
+
 def count(be: stator.Backend, case: Case) -> Counted:
     """Runs a case and reads its counters."""
-    operands = tuple(upload(be, x) for x in case.inputs(np.random.default_rng(2026)))
-    if case.prepare is not None:
-        operands = case.prepare(*operands)
+    operands = _drawn(be, case, case.inputs)
     launches, result = watch(be, lambda: case.call(*operands))
     touched = arrays_of([*operands, result])
     elements = case.elements or max(x.size for x in touched)
-    return summed(case.name, case.family, launches, elements, size_of(touched))
+    floor = size_of(touched)
+    longer: list[records.Launch] = []
+    if case.longer is not None:
+        operands = _drawn(be, case, case.longer)
+        longer, _ = watch(be, lambda: case.call(*operands))
+    return summed(case.name, case.family, launches, elements, floor, longer)

@@ -22,6 +22,7 @@ HEAD = (
     "least MB",
     "of the least",
     "wavefronts per request",
+    "mma per instruction",
     "atomics",
     "local accesses",
     "memory, us",
@@ -45,6 +46,9 @@ measured. Counts are exact for the PTX that nvcc makes; the machine code that pt
   times, three of which a GPU's first cache would save.
 - *wavefronts per request*: passes through the banks of shared memory for one load or store: 1 without conflicts and
   with up to 4 bytes a lane, 2 with 8, 4 with 16.
+- *mma per instruction*: products of tiles by matrix units over all instructions that warps issue, of the launch with
+  the lowest share. It is that of the main loop where the same grid could be counted with a longer loop: then it is
+  over the instructions by which the two counts differ.
 - *atomics* and *local accesses* (to arrays of a thread that do not fit into registers): instructions of warps.
 - *memory*: MB in sectors at {bandwidth:.2f} TB/s. *issue*: instructions of warps at one for each of the four schedulers
   of the multiprocessors that have a block, at {clock:.2f} GHz; a launch with few blocks has few. The larger of the two
@@ -66,6 +70,7 @@ def cells(row: Counted) -> list[str]:
         f"{row.floor / 1e6:.2f}",
         f"{row.traffic:.2f}",
         f"{row.wavefronts_per_request:.2f}" if row.wavefronts_per_request else "",
+        f"{row.mma_per_instruction:.2f}" if row.mma_per_instruction is not None else "",
         f"{row.atomics:,}" if row.atomics else "",
         f"{row.local:,}" if row.local else "",
         f"{row.memory_us:.2f}",
@@ -97,13 +102,14 @@ def markdown(rows: list[Counted], cub: list[Counted], device: str, peaks: tuple[
     parts = [text.rstrip()]
     for family in dict.fromkeys(row.family for row in every):
         parts += ["", f"## {family}", "", *_lines([r for r in every if r.family == family])]
-    parts += [
-        "",
-        "CUB is that of the `cccl` headers beside the compiler, compiled with the options and for the architectures of",
-        "stator's kernels, on a million floats."
-        if cub
-        else "CUB was not compiled: there was no nvcc with its headers.",
-    ]
+    if cub:
+        parts += [
+            "",
+            "CUB is that of the `cccl` headers beside the compiler, compiled with the options and for the",
+            "architectures of stator's kernels, on a million floats.",
+        ]
+    else:
+        parts += ["", "CUB was not compiled, or not asked for."]
     return "\n".join(parts) + "\n"
 
 

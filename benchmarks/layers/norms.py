@@ -9,9 +9,9 @@ import numpy as np
 
 import stator
 
-from .cases import Plan
-from .domains import Interval
-from .inputs import SHAPES, Pool
+from ..cases import Plan
+from ..domains import Interval
+from ..inputs import SHAPES, Pool
 
 Arrays = tuple[np.ndarray, ...]
 Draw = Callable[[Plan, Pool, int], Arrays]
