@@ -1,5 +1,6 @@
 #include "ops/checks.hpp"
 
+#include <cstdio>
 #include <string>
 
 namespace stator {
@@ -8,6 +9,12 @@ void check_floating(const OpCall& call, const Array& x, const char* what) {
   if (!in(x.dtype(), dtypes::floats))
     throw DTypeError(std::string(call.name()), std::string(what) + " of " + std::string(name(x.dtype())),
                      "pass float16, bfloat16, float32 or float64; astype converts");
+}
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g", number);
+  return text;
 }
 
 }  // namespace stator

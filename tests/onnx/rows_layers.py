@@ -1,7 +1,4 @@
-"""Operators of layers: normalisation, convolution, pooling, resampling, attention, losses, steps of optimisers.
-
-Operators of recurrent layers and of quantisation belong below the others, in a file of their own beside this one.
-"""
+"""Operators of layers: normalisation, convolution, pooling, resampling, attention, losses, steps of optimisers."""
 
 import math
 
@@ -191,8 +188,6 @@ def avg_pool(x, *, auto_pad, ceil_mode, count_include_pad, dilations, kernel_sha
 @row("LpPool", units=16)
 def lp_pool(x, *, auto_pad, ceil_mode, dilations, kernel_shape, p, pads, strides):
     rank = x.ndim - 2
-    if rank == 3:
-        raise Without("lp_pool of three axes")
     if dilations and any(d != 1 for d in dilations):
         raise Without("powers of windows with gaps")
     strides = strides or [1] * rank

@@ -9,14 +9,13 @@ import pytest
 
 from tests.onnx.table import ROWS, Without, modules, nodes, run
 
-from tests.onnx import rows_arrays, rows_elements, rows_layers  # isort: skip  # noqa: F401 rows enter themselves
+# isort: off
+from tests.onnx import rows_arrays, rows_elements, rows_layers  # noqa: F401 rows enter themselves
+from tests.onnx import rows_quantization, rows_recurrent  # noqa: F401
+# isort: on
 
 # Modules of onnx.backend.test.case.node that are not loaded, by the reason.
 LEFT_OUT = {
-    "recurrent layers: rows for them belong into a file of this folder": """
-        gru lstm rnn""",
-    "quantisation: rows for it belong into a file of this folder": """
-        convinteger dequantizelinear dynamicquantizelinear matmulinteger qlinearconv qlinearmatmul quantizelinear""",
     "layers that stator has not": """
         causal_conv_with_state deformconv flexattention linear_attention nonmaxsuppression roialign rotaryembedding
         tensorscatter tfidfvectorizer""",

@@ -1,6 +1,7 @@
 #include <stator/nn/attention.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/checks.hpp"
 #include "params/attention.hpp"
 
 #include <cmath>
@@ -82,7 +83,7 @@ Array attention(const Array& q, const Array& k, const Array& v, const AttentionO
   check_dtypes(call, q, k, v);
   check_shapes(q, k, v);
   if (o.scale && !std::isfinite(*o.scale))
-    throw ValueError(std::string(call.name()), "scale=" + std::to_string(*o.scale), "pass a finite scale");
+    throw ValueError(std::string(call.name()), "scale=" + number_text(*o.scale), "pass a finite scale");
   const int n = q.ndim();
   Attention p{};
   p.dtype = q.dtype();

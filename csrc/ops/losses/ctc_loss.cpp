@@ -27,6 +27,7 @@ CtcLoss samples_of(OpCall& call, const Array* grad, const Array& x, const Array&
   p.steps = x.shape()[0];
   p.samples = x.shape()[1];
   p.classes = x.shape()[2];
+  if (p.steps == 0) throw ShapeError(op, "log_probs " + str(x.shape()) + ", of no steps", "pass at least one step");
   if (targets.ndim() != 1 && (targets.ndim() != 2 || targets.shape()[0] != p.samples))
     throw ShapeError(op, "log_probs " + str(x.shape()) + " and targets " + str(targets.shape()),
                      "pass targets (samples, labels), or the labels of all samples in one axis");

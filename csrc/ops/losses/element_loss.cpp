@@ -1,4 +1,5 @@
 #include "ops/axes.hpp"
+#include "ops/checks.hpp"
 #include "ops/collapse.hpp"
 #include "ops/losses/operands.hpp"
 #include "params/losses.hpp"
@@ -113,7 +114,7 @@ Array loss_of(Op op, const Array* grad, const Array& input, const Array& target,
 // A number that says where a formula changes.
 double checked(Op op, const char* what, double value, bool zero) {
   if ((zero ? value >= 0 : value > 0) && std::isfinite(value)) return value;
-  throw ValueError(std::string(op_info(op).call), std::string(what) + "=" + std::to_string(value),
+  throw ValueError(std::string(op_info(op).call), std::string(what) + "=" + number_text(value),
                    zero ? "pass a finite number of at least 0" : "pass a finite number above 0");
 }
 

@@ -1,5 +1,6 @@
 #include <stator/nn/nn.hpp>
 
+#include "ops/checks.hpp"
 #include "ops/collapse.hpp"
 #include "ops/nn/softmax.hpp"
 #include "params/nn.hpp"
@@ -88,8 +89,7 @@ void require_floating(const OpCall& call, const Array& x, std::optional<DType> d
 
 double factor_of_temperature(Op op, double tau) {
   if (!(tau > 0) || !std::isfinite(tau) || !std::isfinite(float(1 / tau)))
-    throw ValueError(std::string(op_info(op).call), "tau=" + std::to_string(tau),
-                     "pass a positive, finite temperature");
+    throw ValueError(std::string(op_info(op).call), "tau=" + number_text(tau), "pass a positive, finite temperature");
   return 1 / tau;
 }
 

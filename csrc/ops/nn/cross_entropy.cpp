@@ -1,9 +1,12 @@
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 #include <stator/nn/nn.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/checks.hpp"
 #include "params/nn.hpp"
 
+#include <span>
 #include <string>
 
 namespace stator::nn {
@@ -41,17 +44,21 @@ Positions positions(OpCall& call, const Array& x, int first) {
 struct Operands {
   params::CrossEntropy p{};
   bool soft = false;
-  Dims rows;  // the shape of the loss of each row
+  int axis = 0;       // of the classes, as the caller has them
+  bool flat = false;  // they are last, and the kernels have (rows, classes)
+  Dims rows;          // the shape of the loss of each row
+  Dims shape;         // of the logits as the kernels have them, (n, classes, ...)
   std::vector<Positions> kept;
+  Array weight;  // contiguous, or empty
 };
 
 void check_weight(const std::string& op, const Array& weight, const Array& logits, int64_t classes) {
   if (weight.ndim() != 1 || weight.shape()[0] != classes)
     throw ShapeError(op, "weight " + str(weight.shape()) + " for logits " + str(logits.shape()),
                      "pass one weight a class, shape (classes,)");
-  if (weight.dtype() != logits.dtype() || !weight.is_contiguous())
-    throw DTypeError(op, "weight has dtype " + std::string(name(weight.dtype())) + " or is not contiguous",
-                     "pass a contiguous weight of the logits' dtype " + std::string(name(logits.dtype())));
+  if (weight.dtype() != logits.dtype())
+    throw DTypeError(op, "weight has dtype " + std::string(name(weight.dtype())),
+                     "pass a weight of the logits' dtype " + std::string(name(logits.dtype())));
 }
 
 // What the target must be; returns whether it has probabilities.
@@ -60,8 +67,8 @@ bool check_target(const std::string& op, const Array& target, const Array& logit
   const bool soft = in(target.dtype(), dtypes::floats) && target.shape() == logits.shape();
   if (!soft && !(target.shape() == rows))
     throw ShapeError(op, "logits " + str(logits.shape()) + " and target " + str(target.shape()),
-                     "pass logits of shape (n, classes, ...) and a target of shape (n, ...), or probabilities of the "
-                     "logits' shape");
+                     "pass a target of the logits' shape without the axis of classes, which is axis 1 unless `axis` "
+                     "says otherwise, or probabilities of the logits' shape");
   if (!soft && !in(target.dtype(), dtypes::integers))
     throw DTypeError(op, "the target has dtype " + std::string(name(target.dtype())),
                      "pass class numbers of an integer dtype, or probabilities of the logits' shape");
@@ -76,6 +83,11 @@ bool check_target(const std::string& op, const Array& target, const Array& logit
   return soft;
 }
 
+Array with_classes_second(const Array& x, int axis) {
+  const int64_t from[] = {axis}, to[] = {1};
+  return moveaxis(x, from, to);
+}
+
 // Checks the operands and sets the parameters that cross entropy and its gradient share.
 Operands loss_parameters(OpCall& call, const Array& logits, const Array& target, const CrossEntropyOptions& o) {
   const std::string op(call.name());
@@ -84,17 +96,18 @@ Operands loss_parameters(OpCall& call, const Array& logits, const Array& target,
                      "pass float16, bfloat16, float32 or float64; astype converts");
   if (logits.ndim() < 1)
     throw ShapeError(op, "logits have no axes", "pass logits of shape (n, classes, ...) or (classes,)");
-  const int axis = logits.ndim() == 1 ? 0 : 1;  // of the classes
+  const int axis = logits.ndim() == 1 ? 0 : 1;  // of the classes as the kernels have them
   Operands found;
+  const int given = found.axis = o.axis ? normalize_axis(op, *o.axis, logits.ndim()) : axis;
   found.rows = Dims(logits.ndim() - 1);
   for (int d = 0; d < logits.ndim(); ++d)
-    if (d != axis) found.rows[d > axis ? d - 1 : d] = logits.shape()[d];
+    if (d != given) found.rows[d > given ? d - 1 : d] = logits.shape()[d];
   const bool soft = found.soft = check_target(op, target, logits, found.rows, o);
   params::CrossEntropy& p = found.p;
-  p.classes = logits.shape()[axis];
+  p.classes = logits.shape()[given];
   if (o.weight) check_weight(op, *o.weight, logits, p.classes);
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1))
-    throw ValueError(op, "label_smoothing=" + std::to_string(o.label_smoothing), "pass a number from 0 to 1");
+    throw ValueError(op, "label_smoothing=" + number_text(o.label_smoothing), "pass a number from 0 to 1");
   if (o.reduction == "mean")
     p.reduction = LossReduction::mean;
   else if (o.reduction == "sum")
@@ -102,14 +115,26 @@ Operands loss_parameters(OpCall& call, const Array& logits, const Array& target,
   else if (o.reduction != "none")
     throw ValueError(op, "reduction is '" + std::string(o.reduction) + "'", "pass 'mean', 'sum' or 'none'");
   p.n = 1;
-  p.inner = 1;
   for (int d = 0; d < found.rows.size(); ++d) p.n *= found.rows[d];
-  for (int d = 1; d < found.rows.size(); ++d) p.inner *= found.rows[d];
-  found.kept = {positions(call, logits, axis + 1), positions(call, target, soft ? axis + 1 : 1)};
+  Array from = logits, to = target;
+  found.flat = given != axis && given == logits.ndim() - 1;
+  if (found.flat) {
+    const int64_t lines[] = {p.n, p.classes};
+    from = reshape(logits, lines, {}, call.on());
+    to = reshape(target, std::span<const int64_t>(lines, soft ? 2 : 1), {}, call.on());
+  } else if (given != axis) {
+    from = with_classes_second(logits, given);
+    if (soft) to = with_classes_second(target, given);
+  }
+  found.shape = from.shape();
+  p.inner = 1;
+  for (int d = 2; d < from.ndim(); ++d) p.inner *= from.shape()[d];
+  found.kept = {positions(call, from, axis + 1), positions(call, to, soft ? axis + 1 : 1)};
   const Array &x = found.kept[0].array, &t = found.kept[1].array;
   p.logits = x.data_ptr();
   p.target = t.data_ptr();
-  p.weight = o.weight ? o.weight->data_ptr() : nullptr;
+  if (o.weight) found.weight = o.weight->is_contiguous() ? *o.weight : copy(*o.weight, call.on());
+  p.weight = o.weight ? found.weight.data_ptr() : nullptr;
   p.dtype = logits.dtype();
   p.target_dtype = target.dtype();
   p.logit_strides[0] = axis == 1 ? x.strides()[0] : 0;
@@ -120,7 +145,7 @@ Operands loss_parameters(OpCall& call, const Array& logits, const Array& target,
   p.target_inner = found.kept[1].step;
   p.ignore_index = o.ignore_index;
   p.label_smoothing = o.label_smoothing;
-  if (o.weight) call.reads(*o.weight);
+  if (o.weight) call.reads(found.weight);
   return found;
 }
 
@@ -164,17 +189,22 @@ Array cross_entropy_backward(const Array& grad, const Array& logits, const Array
     throw DTypeError(std::string(call.name()),
                      "grad is " + std::string(name(grad.dtype())) + ", logits are " + std::string(name(logits.dtype())),
                      "convert grad with astype");
-  Array out = call.empty(logits.shape(), logits.dtype());
-  if (out.size() == 0) return out;
-  const Positions slope = positions(call, grad, 1);
+  Array out = call.empty(operands.flat ? logits.shape() : operands.shape, logits.dtype());
+  const int64_t second[] = {1}, there[] = {operands.axis};
+  const bool moved = !operands.flat && logits.ndim() > 1 && operands.axis != 1;
+  const Array found = moved ? moveaxis(out, second, there) : out;
+  if (out.size() == 0) return found;
+  const int64_t rows[] = {p.n};
+  const Array slopes = operands.flat && each ? reshape(grad, rows, {}, call.on()) : grad;
+  const Positions slope = positions(call, slopes, 1);
   call.writes(out);
   p.grad = slope.array.data_ptr();
-  p.grad_stride = grad.ndim() > 0 ? slope.array.strides()[0] : 0;
+  p.grad_stride = slopes.ndim() > 0 ? slope.array.strides()[0] : 0;
   p.grad_inner = slope.step;
   p.out = out.data_ptr();
   if (operands.soft) {
     kernels::nn::soft_cross_entropy_backward(call.queue(), p);
-    return out;
+    return found;
   }
   if (const int64_t bytes = kernels::nn::cross_entropy_backward_scratch(call.limits(), p); bytes > 0) {
     // The total lies behind the sums of the blocks.
@@ -184,7 +214,7 @@ Array cross_entropy_backward(const Array& grad, const Array& logits, const Array
   }
   kernels::nn::cross_entropy_backward(call.queue(), p);
   call.finish_indices();
-  return out;
+  return found;
 }
 
 }  // namespace stator::nn

@@ -1,5 +1,7 @@
+#include <stator/creation.hpp>
 #include <stator/nn/norm.hpp>
 
+#include "ops/checks.hpp"
 #include "ops/norm/operands.hpp"
 #include "params/norm.hpp"
 
@@ -149,19 +151,19 @@ void update_running_stats(const Array& running_mean, const Array& running_var, c
   if (count < 2)
     throw ValueError(op, "count=" + std::to_string(count), "pass the number of elements of a channel, two at least");
   if (!(momentum >= 0 && momentum <= 1))
-    throw ValueError(op, "momentum=" + std::to_string(momentum), "pass a number from 0 to 1");
-  for (const Array* a : {&running_mean, &running_var}) {
-    if (!a->is_contiguous())
-      throw ShapeError(op, "running statistics of shape " + str(a->shape()) + " are not contiguous", "pass copy(x)");
+    throw ValueError(op, "momentum=" + number_text(momentum), "pass a number from 0 to 1");
+  for (const Array* a : {&running_mean, &running_var})
     if (buffer_of(*a, op).read_only()) throw ValueError(op, "the running statistics are read-only", "copy them first");
-  }
   const auto batch_mean = dense_operand(call, &mean), batch_var = dense_operand(call, &var);
   if (running_mean.size() == 0) return;
-  call.writes(running_mean);
-  call.writes(running_var);
+  const auto old_mean = dense_operand(call, &running_mean), old_var = dense_operand(call, &running_var);
+  call.writes(*old_mean);
+  call.writes(*old_var);
   kernels::norm::running_stats(
-      call.queue(), {running_mean.data_ptr(), running_var.data_ptr(), batch_mean->data_ptr(), batch_var->data_ptr(),
+      call.queue(), {old_mean->data_ptr(), old_var->data_ptr(), batch_mean->data_ptr(), batch_var->data_ptr(),
                      running_mean.dtype(), momentum, double(count) / double(count - 1), running_mean.size()});
+  if (!running_mean.is_contiguous()) assign(running_mean, *old_mean, call.on());
+  if (!running_var.is_contiguous()) assign(running_var, *old_var, call.on());
 }
 
 }  // namespace stator::nn

@@ -1,5 +1,7 @@
 #include "ops/norm/operands.hpp"
 
+#include "ops/checks.hpp"
+
 #include <stator/creation.hpp>
 
 #include <cmath>
@@ -13,7 +15,7 @@ void check_input(const OpCall& call, const Array& x, double eps) {
     throw DTypeError(op, "got an array of dtype " + std::string(name(x.dtype())),
                      "pass float16, bfloat16, float32 or float64; astype converts");
   if (!(eps >= 0) || !std::isfinite(eps))
-    throw ValueError(op, "eps=" + std::to_string(eps), "pass a finite number of at least 0");
+    throw ValueError(op, "eps=" + number_text(eps), "pass a finite number of at least 0");
 }
 
 void check_like(const OpCall& call, const Array& a, const char* what, const Array& x) {

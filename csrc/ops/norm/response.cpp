@@ -1,5 +1,6 @@
 #include <stator/nn/norm.hpp>
 
+#include "ops/checks.hpp"
 #include "ops/norm/operands.hpp"
 #include "params/norm.hpp"
 
@@ -17,7 +18,7 @@ params::ResponseNorm response_parameters(const OpCall& call, const Array& x, int
   if (size < 1) throw ValueError(op, "size=" + std::to_string(size), "pass a number of channels of at least 1");
   for (const auto& [what, value] : {std::pair{"alpha", o.alpha}, {"beta", o.beta}, {"k", o.k}})
     if (!std::isfinite(value))
-      throw ValueError(op, std::string(what) + "=" + std::to_string(value), "pass a finite number");
+      throw ValueError(op, std::string(what) + "=" + number_text(value), "pass a finite number");
   params::ResponseNorm p{};
   p.dtype = x.dtype();
   p.samples = x.shape()[0];

@@ -132,15 +132,29 @@ NormGradients layer_like_backward(Op op, const Array& grad, const Array& x, cons
   return backward(call, p, grad, x, o, shape, centered);
 }
 
-Array group_like(Op op, const Array& x, std::optional<int64_t> groups, const NormOptions& o, const Stream& stream) {
-  OpCall call(op, {&x, o.weight, o.bias}, stream);
+// What PyTorch refuses too: a mean of one element is the element, so that the result says nothing of it.
+void check_groups(const OpCall& call, const Array& x, const params::RowNorm& p, bool instances) {
+  if (instances ? p.inner == 1 : p.rows / p.groups * p.n == 1)
+    throw ShapeError(
+        std::string(call.name()),
+        "x " + str(x.shape()) +
+            (instances ? " has one element of each channel of a sample" : " has one element of each group"),
+        "pass two at least");
+}
+
+Normalized group_like(Op op, const Array& x, std::optional<int64_t> groups, const FusedNormOptions& o,
+                      const Stream& stream) {
+  OpCall call(op, {&x, o.weight, o.bias, o.residual}, stream);
   check_input(call, x, o.eps);
   check_channels(call, x);
   const Dims shape{x.shape()[1]};
-  const params::RowNorm p = group_parameters(call, x, groups.value_or(std::max<int64_t>(shape[0], 1)));
+  params::RowNorm p = group_parameters(call, x, groups.value_or(std::max<int64_t>(shape[0], 1)));
+  check_groups(call, x, p, !groups);
   check_weight(call, o.weight, "weight", shape, x);
   check_weight(call, o.bias, "bias", shape, x);
-  return forward(call, p, x, o, nullptr).y;
+  if (o.residual) check_like(call, *o.residual, "residual", x);
+  p.activation = activation_of(call, o.activation);
+  return forward(call, p, x, o, o.residual);
 }
 
 NormGradients group_like_backward(Op op, const Array& grad, const Array& x, std::optional<int64_t> groups,
@@ -151,6 +165,7 @@ NormGradients group_like_backward(Op op, const Array& grad, const Array& x, std:
   check_channels(call, x);
   const Dims shape{x.shape()[1]};
   const params::RowNorm p = group_parameters(call, x, groups.value_or(std::max<int64_t>(shape[0], 1)));
+  check_groups(call, x, p, !groups);
   check_weight(call, o.weight, "weight", shape, x);
   return backward(call, p, grad, x, o, shape, true);
 }
@@ -163,10 +178,10 @@ Normalized layer_norm(const Array& x, const LayerNormOptions& o, const Stream& s
 Normalized rms_norm(const Array& x, const LayerNormOptions& o, const Stream& stream) {
   return layer_like(Op::rms_norm, x, o, false, stream);
 }
-Array group_norm(const Array& x, int64_t groups, const NormOptions& o, const Stream& stream) {
+Normalized group_norm(const Array& x, int64_t groups, const FusedNormOptions& o, const Stream& stream) {
   return group_like(Op::group_norm, x, groups, o, stream);
 }
-Array instance_norm(const Array& x, const NormOptions& o, const Stream& stream) {
+Normalized instance_norm(const Array& x, const FusedNormOptions& o, const Stream& stream) {
   return group_like(Op::instance_norm, x, {}, o, stream);
 }
 

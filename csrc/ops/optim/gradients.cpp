@@ -57,6 +57,7 @@ GradNorm clip_grad_norm(const std::vector<Array>& grads, double max_norm, const 
   OpCall call(Op::clip_grad_norm, {&grads[0], grad_scale.array}, stream);
   check_positive(call, "max_norm", max_norm);
   Fold fold(call, grads);
+  check_grad_scale(call, grad_scale);
   fold.p.grad_scale = device_number(call, "grad_scale", grad_scale);
   fold.p.max_norm = max_norm;
   GradNorm out{call.empty(Dims{}, fold.p.norm_dtype), call.empty(Dims{}, fold.p.norm_dtype)};

@@ -1,5 +1,7 @@
 #include "ops/optim/step.hpp"
 
+#include "ops/checks.hpp"
+
 #include <stator/creation.hpp>
 
 #include <cmath>
@@ -12,13 +14,21 @@ std::string dtype_text(const Array& a) { return std::string(name(a.dtype())); }
 }  // namespace
 
 void check_number(const OpCall& call, bool fine, const char* what, double value, const char* rule) {
-  if (!fine) throw ValueError(std::string(call.name()), std::string(what) + "=" + std::to_string(value), rule);
+  if (!fine) throw ValueError(std::string(call.name()), std::string(what) + "=" + number_text(value), rule);
 }
 void check_beta(const OpCall& call, const char* what, double value) {
   check_number(call, value >= 0 && value < 1, what, value, "pass a number in [0, 1)");
 }
 void check_positive(const OpCall& call, const char* what, double value) {
   check_number(call, value >= 0, what, value, "pass a number of at least 0");
+}
+
+void check_rate(const OpCall& call, const Operand& lr) {
+  if (lr.array == nullptr) check_positive(call, "lr", lr.scalar.re);
+}
+void check_grad_scale(const OpCall& call, const Operand& scale) {
+  if (scale.array == nullptr)
+    check_number(call, scale.scalar.re > 0, "grad_scale", scale.scalar.re, "pass a number above 0");
 }
 
 params::DeviceNumber device_number(OpCall& call, const char* what, const Operand& value, bool counts) {
@@ -91,6 +101,8 @@ ListStep::ListStep(Op op, const std::vector<Array>& params, const std::vector<Ar
     call_.reads(*o.found_inf);
   }
   params::OptimNumbers& n = p_.numbers;
+  check_rate(call_, o.lr);
+  check_grad_scale(call_, o.grad_scale);
   n.lr = device_number(call_, "lr", o.lr);
   n.grad_scale = device_number(call_, "grad_scale", o.grad_scale);
   n.grad_factor = device_number(call_, "grad_factor", o.grad_factor);

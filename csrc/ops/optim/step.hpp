@@ -21,6 +21,9 @@ struct StateList {
 void check_number(const OpCall& call, bool fine, const char* what, double value, const char* rule);
 void check_beta(const OpCall& call, const char* what, double value);
 void check_positive(const OpCall& call, const char* what, double value);  // or 0
+// Of a rate that is a number: as PyTorch, none below 0. Of a scale: it is divided by, and is above 0.
+void check_rate(const OpCall& call, const Operand& lr);
+void check_grad_scale(const OpCall& call, const Operand& scale);
 // As a kernel takes it; arrays are 0-d, of floats or with `counts` also of integers, else DTypeError and ShapeError.
 params::DeviceNumber device_number(OpCall& call, const char* what, const Operand& value, bool counts = false);
 params::DeviceNumber step_number(OpCall& call, const Operand& step);  // numbers from 1 on

@@ -1,3 +1,4 @@
+#include "ops/checks.hpp"
 #include "ops/optim/step.hpp"
 
 #include <cmath>
@@ -14,13 +15,13 @@ void sgd_step(const std::vector<Array>& params, const std::vector<Array>& grads,
   OpCall& call = step.call();
   check_positive(call, "momentum", o.momentum);
   if (o.momentum != 0 && momentum_buffers == nullptr)
-    throw ValueError(std::string(call.name()), "momentum=" + std::to_string(o.momentum) + " without momentum_buffers",
+    throw ValueError(std::string(call.name()), "momentum=" + number_text(o.momentum) + " without momentum_buffers",
                      "pass an array of zeros for each param");
   check_number(call, std::isfinite(o.dampening), "dampening", o.dampening, "pass a finite number");
   if (o.nesterov && (o.momentum == 0 || o.dampening != 0))
     throw ValueError(
         std::string(call.name()),
-        "got nesterov with momentum=" + std::to_string(o.momentum) + ", dampening=" + std::to_string(o.dampening),
+        "got nesterov with momentum=" + number_text(o.momentum) + ", dampening=" + number_text(o.dampening),
         "pass a momentum above 0, and no dampening");
   params::OptimNumbers& n = step.numbers();
   if (counted) n.step = step_number(call, o.step);
@@ -44,7 +45,7 @@ void rmsprop_step(const std::vector<Array>& params, const std::vector<Array>& gr
   check_positive(call, "eps", o.eps);
   check_positive(call, "momentum", o.momentum);
   if (o.momentum != 0 && momentum_buffers == nullptr)
-    throw ValueError(std::string(call.name()), "momentum=" + std::to_string(o.momentum) + " without momentum_buffers",
+    throw ValueError(std::string(call.name()), "momentum=" + number_text(o.momentum) + " without momentum_buffers",
                      "pass an array of zeros for each param");
   params::OptimNumbers& n = step.numbers();
   n.beta2 = o.alpha;

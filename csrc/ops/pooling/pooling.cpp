@@ -2,6 +2,7 @@
 
 #include <stator/creation.hpp>
 
+#include "ops/checks.hpp"
 #include "ops/pooling/windows.hpp"
 
 #include <cmath>
@@ -64,7 +65,7 @@ Pool mean_windows(const OpCall& call, const Array& x, const AvgPoolOptions& o) {
 Pool power_windows(const OpCall& call, const Array& x, double power, const PoolOptions& o) {
   Pool p = windows(call, x, o);
   if (!(power > 0) || !std::isfinite(power))
-    throw ValueError(name_of(call, o.kernel.size()), "norm_type=" + std::to_string(power),
+    throw ValueError(name_of(call, o.kernel.size()), "norm_type=" + number_text(power),
                      "pass a positive finite number");
   p.kind = PoolKind::power;
   p.power = power;

@@ -187,7 +187,7 @@ FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, 
     throw DTypeError(op, "grad is " + std::string(name(grad.dtype())) + ", x is " + std::string(name(x.dtype())),
                      "convert grad with astype");
   if (!std::isfinite(grad_factor))
-    throw ValueError(op, "grad_factor=" + std::to_string(grad_factor), "pass a finite number");
+    throw ValueError(op, "grad_factor=" + number_text(grad_factor), "pass a finite number");
   std::vector<Array> held;
   params::AffineGradient p{};
   p.of.low = double(limits.low);

@@ -56,7 +56,7 @@ QuantizationParameters quantization_parameters(const Array& min, const Array& ma
     throw DTypeError(op, "min is " + std::string(name(min.dtype())) + ", max is " + std::string(name(max.dtype())),
                      "pass two arrays of one dtype");
   if (!(o.eps > 0) || !std::isfinite(o.eps))
-    throw ValueError(op, "eps=" + std::to_string(o.eps), "pass a positive finite number");
+    throw ValueError(op, "eps=" + number_text(o.eps), "pass a positive finite number");
   std::vector<Array> held;
   QuantizationParameters out{call.empty(min.shape(), DType::float32), call.empty(min.shape(), DType::int32)};
   if (min.size() == 0) return out;
@@ -85,7 +85,7 @@ void observe_range(const Array& x, const Array& min, const Array& max, std::opti
   const std::string op(call.name());
   check_floating(call, x, "x");
   if (averaging && !(*averaging > 0 && *averaging <= 1))
-    throw ValueError(op, "averaging_constant=" + std::to_string(*averaging), "pass a number above 0, at most 1");
+    throw ValueError(op, "averaging_constant=" + number_text(*averaging), "pass a number above 0, at most 1");
   params::Observation p{};
   p.outer = p.channels = 1;
   p.inner = x.size();

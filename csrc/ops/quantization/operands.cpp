@@ -28,7 +28,7 @@ void check_byte(const OpCall& call, const Array& q, const char* what) {
 void check_scale(const OpCall& call, const QuantizationNumber& scale, const char* what) {
   if (scale.array) return check_floating(call, *scale.array, what);
   if (!(scale.number > 0) || !std::isfinite(scale.number))
-    throw ValueError(std::string(call.name()), std::string(what) + "=" + std::to_string(scale.number),
+    throw ValueError(std::string(call.name()), std::string(what) + "=" + number_text(scale.number),
                      "pass a positive finite number");
 }
 
@@ -42,7 +42,7 @@ void check_zero(const OpCall& call, const QuantizationNumber& zero, const char* 
     return;
   }
   if (!(zero.number >= double(limits.low) && zero.number <= double(limits.high)))
-    throw ValueError(op, std::string(what) + "=" + std::to_string(zero.number),
+    throw ValueError(op, std::string(what) + "=" + number_text(zero.number),
                      "pass a number from " + std::to_string(limits.low) + " to " + std::to_string(limits.high));
 }
 

@@ -9,5 +9,9 @@ def attention(q: Array, k: Array, v: Array, /, *, scale: float | None = None, ca
     query i sees keys 0 to i. mask: broadcast to (..., L, S), bool, True where a key takes part, or of q's dtype, added
     to the scores. A query that sees no key gives zeros. return_lse: also the logarithm of each query's sum of
     exponentials, (..., L), float32 but for float64.
+
+    >>> q = k = v = be.asarray([[1.0, 0.0], [0.0, 1.0]])
+    >>> stator.nn.attention(q, k, v, causal=True)[0].tolist()
+    [1.0, 0.0]
     """
     ...

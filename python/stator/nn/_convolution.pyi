@@ -8,12 +8,21 @@ def conv1d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int
     weight is (out_channels, channels / groups, K), bias (out_channels,), both of x's dtype; x may be without n.
     Numbers are one for all axes or one for each; padding may be "same" (the result is as long as x; stride is 1) or
     "valid" (no padding). layout: of x and the result, "NCL" or "NLC". The kernel is not flipped.
+
+    >>> x, weight = be.asarray([[[1.0, 2.0, 3.0]]]), be.asarray([[[1.0, 1.0]]])
+    >>> stator.nn.conv1d(x, weight).tolist()
+    [[[3.0, 5.0]]]
     """
     ...
 def conv1d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCL") -> tuple[Array, Array, Array]:
     """The gradients of conv1d's x, weight and bias. Asynchronous.
 
     grad has the shape of conv1d's result and x's dtype; the other arguments are those of conv1d.
+
+    >>> x, weight = be.asarray([[[1.0, 2.0, 3.0]]]), be.asarray([[[1.0, 1.0]]])
+    >>> gx, gweight, gbias = stator.nn.conv1d_backward(be.ones((1, 1, 2)), x, weight)
+    >>> gx.tolist(), gweight.tolist(), gbias.tolist()
+    ([[[1.0, 2.0, 1.0]]], [[[3.0, 5.0]]], [2.0])
     """
     ...
 def conv2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> Array:
@@ -21,12 +30,20 @@ def conv2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int
 
     x is (n, channels, H, W), weight (out_channels, channels / groups, KH, KW).
     layout: "NCHW" or "NHWC". The other arguments are those of conv1d.
+
+    >>> x, weight = be.ones((1, 2, 5, 5)), be.ones((4, 2, 3, 3))
+    >>> stator.nn.conv2d(x, weight, padding="same").shape, stator.nn.conv2d(x, weight, stride=2).shape
+    ((1, 4, 5, 5), (1, 4, 2, 2))
     """
     ...
 def conv2d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> tuple[Array, Array, Array]:
     """The gradients of conv2d's x, weight and bias. Asynchronous.
 
     grad has the shape of conv2d's result and x's dtype; the other arguments are those of conv2d.
+
+    >>> x, weight = be.ones((1, 2, 5, 5)), be.ones((4, 2, 3, 3))
+    >>> [g.shape for g in stator.nn.conv2d_backward(be.ones((1, 4, 3, 3)), x, weight)]
+    [(1, 2, 5, 5), (4, 2, 3, 3), (4,)]
     """
     ...
 def conv3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> Array:
@@ -34,12 +51,20 @@ def conv3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int
 
     x is (n, channels, D, H, W), weight (out_channels, channels / groups, KD, KH, KW).
     layout: "NCDHW" or "NDHWC". The other arguments are those of conv1d.
+
+    >>> x, weight = be.ones((1, 2, 5, 5, 5)), be.ones((4, 2, 3, 3, 3))
+    >>> stator.nn.conv3d(x, weight, padding=1, stride=2).shape
+    (1, 4, 3, 3, 3)
     """
     ...
 def conv3d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> tuple[Array, Array, Array]:
     """The gradients of conv3d's x, weight and bias. Asynchronous.
 
     grad has the shape of conv3d's result and x's dtype; the other arguments are those of conv3d.
+
+    >>> x, weight = be.ones((1, 2, 5, 5, 5)), be.ones((4, 2, 3, 3, 3))
+    >>> [g.shape for g in stator.nn.conv3d_backward(be.ones((1, 4, 3, 3, 3)), x, weight)]
+    [(1, 2, 5, 5, 5), (4, 2, 3, 3, 3), (4,)]
     """
     ...
 def conv_transpose1d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCL") -> Array:
@@ -48,12 +73,21 @@ def conv_transpose1d(x: Array, weight: Array, /, bias: Array | None = None, *, s
     weight is (channels, out_channels / groups, K), bias (out_channels,), both of x's dtype. The result is
     (L - 1) * stride - 2 * padding + dilation * (K - 1) + output_padding + 1 long, where output_padding is less than the
     stride or the dilation. The other arguments are those of conv1d.
+
+    >>> x, weight = be.asarray([[[1.0, 2.0]]]), be.asarray([[[1.0, 1.0]]])
+    >>> stator.nn.conv_transpose1d(x, weight, stride=2).tolist()
+    [[[1.0, 1.0, 2.0, 2.0]]]
     """
     ...
 def conv_transpose1d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCL") -> tuple[Array, Array, Array]:
     """The gradients of conv_transpose1d's x, weight and bias. Asynchronous.
 
     grad has the shape of conv_transpose1d's result and x's dtype; the other arguments are those of conv_transpose1d.
+
+    >>> x, weight = be.asarray([[[1.0, 2.0]]]), be.asarray([[[1.0, 1.0]]])
+    >>> gx, gweight, gbias = stator.nn.conv_transpose1d_backward(be.ones((1, 1, 4)), x, weight, stride=2)
+    >>> gx.tolist(), gweight.tolist(), gbias.tolist()
+    ([[[2.0, 2.0]]], [[[3.0, 3.0]]], [4.0])
     """
     ...
 def conv_transpose2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> Array:
@@ -61,12 +95,20 @@ def conv_transpose2d(x: Array, weight: Array, /, bias: Array | None = None, *, s
 
     weight is (channels, out_channels / groups, KH, KW).
     The other arguments are those of conv_transpose1d, and layout is that of conv2d.
+
+    >>> x, weight = be.ones((1, 4, 3, 3)), be.ones((4, 2, 3, 3))
+    >>> stator.nn.conv_transpose2d(x, weight, stride=2, padding=1, output_padding=1).shape
+    (1, 2, 6, 6)
     """
     ...
 def conv_transpose2d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> tuple[Array, Array, Array]:
     """The gradients of conv_transpose2d's x, weight and bias. Asynchronous.
 
     grad has the shape of conv_transpose2d's result and x's dtype; the other arguments are those of conv_transpose2d.
+
+    >>> x, weight = be.ones((1, 4, 3, 3)), be.ones((4, 2, 3, 3))
+    >>> [g.shape for g in stator.nn.conv_transpose2d_backward(be.ones((1, 2, 5, 5)), x, weight)]
+    [(1, 4, 3, 3), (4, 2, 3, 3), (2,)]
     """
     ...
 def conv_transpose3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> Array:
@@ -74,12 +116,20 @@ def conv_transpose3d(x: Array, weight: Array, /, bias: Array | None = None, *, s
 
     weight is (channels, out_channels / groups, KD, KH, KW).
     The other arguments are those of conv_transpose1d, and layout is that of conv3d.
+
+    >>> x, weight = be.ones((1, 4, 3, 3, 3)), be.ones((4, 2, 3, 3, 3))
+    >>> stator.nn.conv_transpose3d(x, weight).shape
+    (1, 2, 5, 5, 5)
     """
     ...
 def conv_transpose3d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> tuple[Array, Array, Array]:
     """The gradients of conv_transpose3d's x, weight and bias. Asynchronous.
 
     grad has the shape of conv_transpose3d's result and x's dtype; the other arguments are those of conv_transpose3d.
+
+    >>> x, weight = be.ones((1, 4, 3, 3, 3)), be.ones((4, 2, 3, 3, 3))
+    >>> [g.shape for g in stator.nn.conv_transpose3d_backward(be.ones((1, 2, 5, 5, 5)), x, weight)]
+    [(1, 4, 3, 3, 3), (4, 2, 3, 3, 3), (2,)]
     """
     ...
 def fold(x: Array, output_size: int | Sequence[int], kernel_size: int | Sequence[int], /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1) -> Array:
@@ -87,6 +137,9 @@ def fold(x: Array, output_size: int | Sequence[int], kernel_size: int | Sequence
 
     x is (n, channels * taps, windows), or without n. Windows are where unfold takes them from, and those that overlap
     add up. The gradient of x is unfold of the gradient.
+
+    >>> stator.nn.fold(be.ones((1, 4, 4)), 3, 2).tolist()
+    [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
     ...
 def unfold(x: Array, kernel_size: int | Sequence[int], /, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1) -> Array:
@@ -94,5 +147,8 @@ def unfold(x: Array, kernel_size: int | Sequence[int], /, *, stride: int | Seque
 
     x is (n, channels, height, width), or without n. Both the elements of a window and the windows are in row-major
     order. Numbers are one for both axes or one for each. The gradient of x is fold of the gradient.
+
+    >>> stator.nn.unfold(be.ones((1, 2, 3, 3)), 2).shape
+    (1, 8, 4)
     """
     ...

@@ -7,12 +7,19 @@ def embedding(weight: Array, indices: Array, /, *, padding_idx: int | None = Non
 
     indices are integers from -n to n - 1; for one out of range the next synchronising call raises OutOfRangeError. The
     row padding_idx is read as any other, and has no gradient.
+
+    >>> weight = be.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> stator.nn.embedding(weight, be.asarray([1, 0])).tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
     """
     ...
 def embedding_backward(grad: Array, indices: Array, /, num_embeddings: int, *, padding_idx: int | None = None, scale_grad_by_freq: bool = False) -> Array:
     """The gradient of embedding's weight, (num_embeddings, d). Asynchronous; equal bits from run to run.
 
     grad has the shape of embedding's result. scale_grad_by_freq: rows are divided by how often their index occurs.
+
+    >>> stator.nn.embedding_backward(be.ones((2, 1)), be.asarray([0, 0]), 2).tolist()
+    [[2.0], [0.0]]
     """
     ...
 def embedding_bag(weight: Array, indices: Array, /, offsets: Array | None = None, *, mode: str = "mean", padding_idx: int | None = None) -> Array:
@@ -22,6 +29,10 @@ def embedding_bag(weight: Array, indices: Array, /, offsets: Array | None = None
     where offsets begin with 0 and do not decrease. mode: "sum", "mean" or "max". Rows of the index padding_idx do not
     count, and a bag without rows gives zeros. For an index or offset out of range the next synchronising call raises
     OutOfRangeError.
+
+    >>> weight = be.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> stator.nn.embedding_bag(weight, be.asarray([[0, 1]]), mode="sum").tolist()
+    [[4.0, 6.0]]
     """
     ...
 def embedding_bag_backward(grad: Array, weight: Array, indices: Array, /, offsets: Array | None = None, *, mode: str = "mean", padding_idx: int | None = None) -> Array:
@@ -29,6 +40,10 @@ def embedding_bag_backward(grad: Array, weight: Array, indices: Array, /, offset
 
     grad is (bags, d); the other arguments are those of embedding_bag. Of equal largest elements the first has the
     gradient.
+
+    >>> weight = be.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> stator.nn.embedding_bag_backward(be.ones((1, 2)), weight, be.asarray([[0, 1]])).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
     ...
 def one_hot(indices: Array, /, num_classes: int, *, dtype: DTypeLike | None = None) -> Array:
@@ -36,5 +51,8 @@ def one_hot(indices: Array, /, num_classes: int, *, dtype: DTypeLike | None = No
 
     dtype: int64 for None, and any that is not complex. For an index out of -num_classes to num_classes - 1 the next
     synchronising call raises OutOfRangeError.
+
+    >>> stator.nn.one_hot(be.asarray([2, 0]), 3).tolist()
+    [[0, 0, 1], [1, 0, 0]]
     """
     ...

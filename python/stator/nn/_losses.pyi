@@ -8,12 +8,20 @@ def binary_cross_entropy_with_logits(input: Array, target: Array, /, *, weight: 
     input and target are floating, of one shape and dtype; no input overflows. weight is a factor of each element, and
     pos_weight one of the first term; they have the input's dtype and are broadcast to its shape. reduction: "mean" or
     "sum" over all elements, 0-d, or "none". The mean of no element is NaN.
+
+    >>> x, target = be.zeros((2,)), be.asarray([1.0, 0.0])
+    >>> round(float(stator.nn.binary_cross_entropy_with_logits(x, target)), 4)
+    0.6931
     """
     ...
 def binary_cross_entropy_with_logits_backward(grad: Array, input: Array, target: Array, /, *, weight: Array | None = None, pos_weight: Array | None = None, reduction: str = "mean") -> Array:
     """The gradient of binary_cross_entropy_with_logits's input. Asynchronous.
 
     grad has the shape of the loss; the other arguments are those of binary_cross_entropy_with_logits.
+
+    >>> x, target = be.zeros((2,)), be.asarray([1.0, 0.0])
+    >>> stator.nn.binary_cross_entropy_with_logits_backward(be.ones(()), x, target).tolist()
+    [-0.25, 0.25]
     """
     ...
 def ctc_loss(log_probs: Array, targets: Array, input_lengths: Array | Sequence[int], target_lengths: Array | Sequence[int], /, *, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> Array:
@@ -24,6 +32,10 @@ def ctc_loss(log_probs: Array, targets: Array, input_lengths: Array | Sequence[i
     losses, each divided by its target's length, or "sum", 0-d, or "none". zero_infinity: losses of targets that no
     alignment fits are 0, and so are their gradients. For a length or a label out of range the next synchronising call
     raises OutOfRangeError.
+
+    >>> log_probs = stator.nn.log_softmax(be.zeros((2, 1, 2)))
+    >>> round(float(stator.nn.ctc_loss(log_probs, be.asarray([[1]]), [2], [1])), 4)
+    0.2877
     """
     ...
 def ctc_loss_backward(grad: Array, log_probs: Array, targets: Array, input_lengths: Array | Sequence[int], target_lengths: Array | Sequence[int], /, *, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> Array:
@@ -31,6 +43,10 @@ def ctc_loss_backward(grad: Array, log_probs: Array, targets: Array, input_lengt
 
     log_softmax_backward leaves it as it is. grad has the shape of ctc_loss's result; the other arguments are those of
     ctc_loss.
+
+    >>> log_probs = stator.nn.log_softmax(be.zeros((2, 1, 2)))
+    >>> stator.nn.ctc_loss_backward(be.ones(()), log_probs, be.asarray([[1]]), [2], [1]).shape
+    (2, 1, 2)
     """
     ...
 def huber_loss(input: Array, target: Array, /, *, delta: float = 1.0, reduction: str = "mean") -> Array:
@@ -39,12 +55,20 @@ def huber_loss(input: Array, target: Array, /, *, delta: float = 1.0, reduction:
     input and target are floating, of one shape and dtype. It is d^2 / 2 up to abs(d) = delta, which is positive, and
     delta (abs(d) - delta / 2) beyond. reduction: "mean" or "sum" over all elements, 0-d, or "none", of their shape. The
     mean of no element is NaN.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> float(stator.nn.huber_loss(x, target))
+    1.0
     """
     ...
 def huber_loss_backward(grad: Array, input: Array, target: Array, /, *, delta: float = 1.0, reduction: str = "mean") -> Array:
     """The gradient of huber_loss's input. Asynchronous.
 
     grad has the shape of huber_loss's result; the other arguments are those of huber_loss.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> stator.nn.huber_loss_backward(be.ones(()), x, target).tolist()
+    [0.5, -0.5]
     """
     ...
 def kl_div(input: Array, target: Array, /, *, log_target: bool = False, reduction: str = "mean") -> Array:
@@ -52,12 +76,20 @@ def kl_div(input: Array, target: Array, /, *, log_target: bool = False, reductio
 
     input and target are floating, of one shape and dtype. log_target: the target is a logarithm too. reduction: "mean"
     or "sum" over all elements, "batchmean", the sum divided by the extent of the first axis, all 0-d, or "none".
+
+    >>> x, target = be.asarray([-1.0, -1.0]), be.asarray([1.0, 0.0])
+    >>> float(stator.nn.kl_div(x, target, reduction="sum"))
+    1.0
     """
     ...
 def kl_div_backward(grad: Array, input: Array, target: Array, /, *, log_target: bool = False, reduction: str = "mean") -> Array:
     """The gradient of kl_div's input. Asynchronous.
 
     grad has the shape of kl_div's result; the other arguments are those of kl_div.
+
+    >>> x, target = be.asarray([-1.0, -1.0]), be.asarray([0.25, 0.75])
+    >>> stator.nn.kl_div_backward(be.ones(()), x, target, reduction="sum").tolist()
+    [-0.25, -0.75]
     """
     ...
 def l1_loss(input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
@@ -65,12 +97,20 @@ def l1_loss(input: Array, target: Array, /, *, reduction: str = "mean") -> Array
 
     input and target are floating, of one shape and dtype. reduction: "mean" or "sum" over all elements, 0-d, or
     "none", of their shape. The mean of no element is NaN.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> float(stator.nn.l1_loss(x, target))
+    1.5
     """
     ...
 def l1_loss_backward(grad: Array, input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """The gradient of l1_loss's input. Asynchronous.
 
     grad has the shape of l1_loss's result; the other arguments are those of l1_loss.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> stator.nn.l1_loss_backward(be.ones(()), x, target).tolist()
+    [0.5, -0.5]
     """
     ...
 def mse_loss(input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
@@ -78,12 +118,20 @@ def mse_loss(input: Array, target: Array, /, *, reduction: str = "mean") -> Arra
 
     input and target are floating, of one shape and dtype. reduction: "mean" or "sum" over all elements, 0-d, or
     "none", of their shape. The mean of no element is NaN.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> float(stator.nn.mse_loss(x, target))
+    2.5
     """
     ...
 def mse_loss_backward(grad: Array, input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """The gradient of mse_loss's input. Asynchronous.
 
     grad has the shape of mse_loss's result; the other arguments are those of mse_loss.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> stator.nn.mse_loss_backward(be.ones(()), x, target).tolist()
+    [1.0, -2.0]
     """
     ...
 def nll_loss(log_probs: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, reduction: str = "mean") -> Array:
@@ -92,12 +140,20 @@ def nll_loss(log_probs: Array, target: Array, /, *, weight: Array | None = None,
     log_probs (n, classes, ...) or (classes,), floating; target without the axis of classes, of integers; weight
     (classes,). reduction: "mean" (weighted) or "sum", 0-d, or "none", of the target's shape. Targets equal to
     ignore_index do not count. For a target out of range the next synchronising call raises OutOfRangeError.
+
+    >>> log_probs, target = be.asarray([[-1.0, -2.0]]), be.asarray([1])
+    >>> float(stator.nn.nll_loss(log_probs, target))
+    2.0
     """
     ...
 def nll_loss_backward(grad: Array, log_probs: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, reduction: str = "mean") -> Array:
     """The gradient of nll_loss's log_probs, of their shape. Asynchronous.
 
     grad has the shape of nll_loss's result; the other arguments are those of nll_loss.
+
+    >>> log_probs, target = be.asarray([[-1.0, -2.0]]), be.asarray([1])
+    >>> stator.nn.nll_loss_backward(be.ones(()), log_probs, target).tolist()
+    [[0.0, -1.0]]
     """
     ...
 def smooth_l1_loss(input: Array, target: Array, /, *, beta: float = 1.0, reduction: str = "mean") -> Array:
@@ -105,11 +161,19 @@ def smooth_l1_loss(input: Array, target: Array, /, *, beta: float = 1.0, reducti
 
     input and target are floating, of one shape and dtype. For beta = 0 it is l1_loss. reduction: "mean" or
     "sum" over all elements, 0-d, or "none", of their shape. The mean of no element is NaN.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> float(stator.nn.smooth_l1_loss(x, target, beta=2.0))
+    0.625
     """
     ...
 def smooth_l1_loss_backward(grad: Array, input: Array, target: Array, /, *, beta: float = 1.0, reduction: str = "mean") -> Array:
     """The gradient of smooth_l1_loss's input. Asynchronous.
 
     grad has the shape of smooth_l1_loss's result; the other arguments are those of smooth_l1_loss.
+
+    >>> x, target = be.asarray([1.0, 2.0]), be.asarray([0.0, 4.0])
+    >>> stator.nn.smooth_l1_loss_backward(be.ones(()), x, target, beta=2.0).tolist()
+    [0.25, -0.5]
     """
     ...

@@ -4,19 +4,26 @@ from stator._random import Generator
 from stator._random import RngState
 from stator._typing import DTypeLike
 
-def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
+def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean", axis: int | None = None) -> Array:
     """The loss -log_softmax(logits)[i, target[i]] of rows i, reduced over them. Asynchronous.
 
-    logits (n, classes, ...) or (classes,), floating; weight (classes,). target: integers, without the axis of classes,
-    or probabilities of the logits' shape and dtype. reduction: "mean" (weighted; of probabilities over all rows) or
-    "sum", 0-d, or "none". Rows with the target ignore_index do not count. label_smoothing: in [0, 1]. For a target out
-    of range the next synchronising call raises OutOfRangeError.
+    logits (n, classes, ...) or (classes,), floating, or with the classes along axis; weight (classes,). target:
+    integers, without the axis of classes, or probabilities of the logits' shape and dtype. reduction: "mean" (weighted;
+    of probabilities over all rows) or "sum", 0-d, or "none". Rows with the target ignore_index do not count.
+    label_smoothing: in [0, 1]. For a target out of range the next synchronising call raises OutOfRangeError.
+
+    >>> loss = stator.nn.cross_entropy(be.zeros((2, 3, 4)), be.zeros((2, 3), dtype="int64"), axis=-1)
+    >>> round(float(loss), 4)
+    1.3863
     """
     ...
-def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
+def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean", axis: int | None = None) -> Array:
     """The gradient of cross_entropy's logits, of their shape. Asynchronous.
 
     grad has the shape of cross_entropy's result; the other arguments are those of cross_entropy.
+
+    >>> stator.nn.cross_entropy_backward(be.ones(()), be.zeros((1, 4)), be.asarray([2])).tolist()
+    [[0.25, 0.25, -0.75, 0.25]]
     """
     ...
 def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
@@ -25,19 +32,36 @@ def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int 
     x is floating, tau positive. hard: 1 at the largest along the axis and 0 elsewhere; its gradient is that of the
     result which is not hard, made with rng=state. rng: a seed, a state, or a generator (None: the backend's), which
     advances by ceil(x.size / 4) counters, for float64 by ceil(x.size / 2).
+
+    >>> y, state = stator.nn.gumbel_softmax(be.zeros((3,)), hard=True, rng=0)
+    >>> sorted(y.tolist())
+    [0.0, 0.0, 1.0]
     """
     ...
 def gumbel_softmax_backward(grad: Array, y: Array, /, tau: float = 1.0, axis: int = -1) -> Array:
-    """The gradient of gumbel_softmax's x, of grad's shape; y is the result that is not hard. Asynchronous."""
+    """The gradient of gumbel_softmax's x, of grad's shape; y is the result that is not hard. Asynchronous.
+
+    >>> y = be.asarray([0.5, 0.5])
+    >>> stator.nn.gumbel_softmax_backward(be.asarray([1.0, 0.0]), y, tau=0.5).tolist()
+    [0.5, -0.5]
+    """
     ...
 def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
     """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
 
     x is floating. dtype: of the result; None is x's.
+
+    >>> round(float(stator.nn.log_softmax(be.zeros((2,)))[0]), 4)
+    -0.6931
     """
     ...
 def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
-    """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous."""
+    """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous.
+
+    >>> y = be.asarray([0.0, -float("inf")])
+    >>> stator.nn.log_softmax_backward(be.asarray([1.0, 2.0]), y).tolist()
+    [-2.0, 2.0]
+    """
     ...
 def softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False, dtype: DTypeLike | None = None) -> Array:
     """exp(x) divided by its sum along one axis. Asynchronous.
@@ -45,17 +69,31 @@ def softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: b
     x is floating; its maximum along the axis is subtracted first, so that nothing overflows. mask: of bool, broadcast
     to x's shape, True where an element takes part. causal: x is (..., L, S), and row i keeps columns 0 to i. The other
     elements are 0, and so is a line without any. dtype: of the result; None is x's.
+
+    >>> stator.nn.softmax(be.zeros((2, 2)), causal=True).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     ...
 def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
-    """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous."""
+    """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous.
+
+    >>> stator.nn.softmax_backward(be.asarray([1.0, 0.0]), be.asarray([0.5, 0.5])).tolist()
+    [0.25, -0.25]
+    """
     ...
 def softmin(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
     """softmax(-x) along one axis. Asynchronous.
 
     x is floating. dtype: of the result; None is x's.
+
+    >>> stator.nn.softmin(be.asarray([1.0, 1.0])).tolist()
+    [0.5, 0.5]
     """
     ...
 def softmin_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
-    """The gradient of softmin's x, of grad's shape; y is the result of softmin. Asynchronous."""
+    """The gradient of softmin's x, of grad's shape; y is the result of softmin. Asynchronous.
+
+    >>> stator.nn.softmin_backward(be.asarray([1.0, 0.0]), be.asarray([0.5, 0.5])).tolist()
+    [-0.25, 0.25]
+    """
     ...

@@ -2,29 +2,44 @@
 from collections.abc import Sequence
 from stator._array import Array
 
-def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5) -> Array:
+def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]:
     """x (n, channels, ...) normalised over each group of channels of a sample. Asynchronous.
 
-    num_groups divides the number of channels. The result is multiplied by weight and bias is added, both (channels,)
-    and of x's dtype.
+    num_groups divides the number of channels: InvalidValueError. The result is multiplied by weight and bias is added,
+    both (channels,) and of x's dtype. residual and activation are those of layer_norm. ShapeError where there is one
+    element of each group in all.
+
+    >>> stator.nn.group_norm(be.asarray([[[1.0, 3.0], [5.0, 7.0]]]), 2, eps=0.0).tolist()
+    [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
     ...
 def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array | None = None, *, eps: float = 1e-5) -> tuple[Array, Array, Array]:
     """The gradients of group_norm's x, weight and bias. Asynchronous.
 
     grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+
+    >>> [g.shape for g in stator.nn.group_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)), 2)]
+    [(2, 4, 3), (4,), (4,)]
     """
     ...
-def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5) -> Array:
+def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]:
     """x (n, channels, ...) normalised over each channel of a sample. Asynchronous.
 
-    The result is multiplied by weight and bias is added, both (channels,) and of x's dtype.
+    The result is multiplied by weight and bias is added, both (channels,) and of x's dtype. residual and activation are
+    those of layer_norm. ShapeError where a channel of a sample has one element.
+
+    >>> x = be.asarray([[[1.0, 3.0]]])
+    >>> stator.nn.instance_norm(x, eps=0.0, activation="relu").tolist()
+    [[[0.0, 1.0]]]
     """
     ...
 def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, eps: float = 1e-5) -> tuple[Array, Array, Array]:
     """The gradients of instance_norm's x, weight and bias. Asynchronous.
 
     grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+
+    >>> [g.shape for g in stator.nn.instance_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)))]
+    [(2, 4, 3), (4,), (4,)]
     """
     ...
 def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]:
@@ -33,23 +48,38 @@ def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     normalized_shape: the extents of those axes; None: the weight's shape, or without weight the last axis. weight and
     bias have that shape and x's dtype. residual is added to x first, and then the result is (y, x + residual).
     activation: "relu", "silu" or "gelu" of the result.
+
+    >>> stator.nn.layer_norm(be.asarray([[1.0, 3.0]]), eps=0.0, activation="relu").tolist()
+    [[0.0, 1.0]]
     """
     ...
 def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5) -> tuple[Array, Array, Array]:
     """The gradients of layer_norm's x, weight and bias. Asynchronous.
 
     grad has x's shape and dtype. The gradients of weight and bias have the normalized shape, also without a weight.
+
+    >>> x = be.asarray([[1.0, 3.0]])
+    >>> gx, gweight, gbias = stator.nn.layer_norm_backward(be.ones((1, 2)), x, eps=0.0)
+    >>> gx.tolist(), gweight.tolist(), gbias.tolist()
+    ([[0.0, 0.0]], [-1.0, 1.0], [1.0, 1.0])
     """
     ...
 def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]:
     """x / sqrt(mean(x^2) + eps) over the last axes, times weight. Asynchronous.
 
     The arguments and the result are those of layer_norm.
+
+    >>> stator.nn.rms_norm(be.asarray([[2.0, -2.0]]), eps=0.0).tolist()
+    [[1.0, -1.0]]
     """
     ...
 def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5) -> tuple[Array, Array]:
     """The gradients of rms_norm's x and weight. Asynchronous.
 
     grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight.
+
+    >>> gx, gweight = stator.nn.rms_norm_backward(be.ones((1, 2)), be.asarray([[2.0, -2.0]]), eps=0.0)
+    >>> gweight.tolist()
+    [1.0, -1.0]
     """
     ...

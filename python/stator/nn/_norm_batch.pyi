@@ -7,6 +7,10 @@ def batch_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     training: by the mean and the biased variance of x, which are returned; else by those given, which are returned.
     Both are (channels,) of float32, or of float64 for float64. The result is multiplied by weight and bias is added,
     both (channels,) and of x's dtype. update_running_stats() takes what training returns.
+
+    >>> y, mean, var = stator.nn.batch_norm(be.asarray([[1.0], [3.0]]), training=True, eps=0.0)
+    >>> y.tolist(), mean.tolist(), var.tolist()
+    ([[-1.0], [1.0]], [2.0], [1.0])
     """
     ...
 def batch_norm_backward(grad: Array, x: Array, mean: Array, var: Array, /, weight: Array | None = None, *, training: bool = False, eps: float = 1e-5) -> tuple[Array, Array, Array]:
@@ -14,6 +18,11 @@ def batch_norm_backward(grad: Array, x: Array, mean: Array, var: Array, /, weigh
 
     grad has x's shape and dtype; mean and var are what batch_norm returned. In training the gradient passes through
     them. The gradients of weight and bias are (channels,), also without a weight.
+
+    >>> x = be.asarray([[1.0], [3.0]])
+    >>> y, mean, var = stator.nn.batch_norm(x, training=True)
+    >>> [g.shape for g in stator.nn.batch_norm_backward(y, x, mean, var, training=True)]
+    [(2, 1), (1,), (1,)]
     """
     ...
 def local_response_norm(x: Array, size: int, /, *, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> tuple[Array, Array]:
@@ -21,12 +30,21 @@ def local_response_norm(x: Array, size: int, /, *, alpha: float = 1e-4, beta: fl
 
     x (n, channels, ...), floating. The channels are those from size // 2 before an element's on; those that do not
     exist count as 0.
+
+    >>> y, denom = stator.nn.local_response_norm(be.ones((1, 2, 1)), 2, alpha=2.0, beta=1.0)
+    >>> denom.tolist(), y.tolist()
+    ([[[2.0], [3.0]]], [[[0.5], [0.3333333333333333]]])
     """
     ...
 def local_response_norm_backward(grad: Array, x: Array, denom: Array, size: int, /, *, alpha: float = 1e-4, beta: float = 0.75) -> Array:
     """The gradient of local_response_norm's x; denom is what it returned. Asynchronous.
 
     grad and denom have x's shape and dtype.
+
+    >>> x = be.ones((1, 2, 3))
+    >>> y, denom = stator.nn.local_response_norm(x, 2)
+    >>> stator.nn.local_response_norm_backward(y, x, denom, 2).shape
+    (1, 2, 3)
     """
     ...
 def spectral_norm(weight: Array, u: Array, v: Array | None = None, /, *, n_iterations: int = 1, axis: int = 0, eps: float = 1e-12) -> tuple[Array, Array, Array, Array]:
@@ -49,13 +67,23 @@ def spectral_norm_backward(grad: Array, w: Array, u: Array, v: Array, sigma: Arr
     """The gradient of spectral_norm's weight, of grad's shape, w's. Asynchronous.
 
     w, u, v and sigma are what spectral_norm returned; u and v count as constants.
+
+    >>> w, u, v, sigma = stator.nn.spectral_norm(be.asarray([[4.0, 0.0], [0.0, 1.0]]), be.asarray([1.0, 0.0]))
+    >>> stator.nn.spectral_norm_backward(be.ones((2, 2)), w, u, v, sigma).shape
+    (2, 2)
     """
     ...
 def update_running_stats(running_mean: Array, running_var: Array, mean: Array, var: Array, /, *, count: int, momentum: float = 0.1) -> None:
     """Moves running statistics towards those of a batch by the share momentum, in place. Asynchronous.
 
     All are (channels,), of float32 or float64; mean and var are what batch_norm returned in training. count: how many
-    elements of a channel they are of, by which the variance becomes unbiased.
+    elements of a channel they are of, by which the variance becomes unbiased. Running statistics that are not
+    contiguous are updated through copies.
+
+    >>> mean, var = be.zeros((1,)), be.ones((1,))
+    >>> stator.nn.update_running_stats(mean, var, be.asarray([2.0]), be.asarray([1.0]), count=2, momentum=0.5)
+    >>> mean.tolist(), var.tolist()
+    ([1.0], [1.5])
     """
     ...
 def weight_norm(v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Array]:
@@ -74,5 +102,10 @@ def weight_norm(v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Arr
     """
     ...
 def weight_norm_backward(grad: Array, v: Array, g: Array, /, axis: int | None = 0) -> tuple[Array, Array]:
-    """The gradients of weight_norm's v and g; grad has v's shape and dtype. Asynchronous."""
+    """The gradients of weight_norm's v and g; grad has v's shape and dtype. Asynchronous.
+
+    >>> gv, gg = stator.nn.weight_norm_backward(be.ones((1, 2)), be.asarray([[3.0, 4.0]]), be.asarray([10.0]))
+    >>> gv.shape, gg.shape
+    ((1, 2), (1,))
+    """
     ...

@@ -6,12 +6,20 @@ def avg_pool1d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
     """The mean of each window of x (n, channels, l) or (channels, l). Asynchronous.
 
     The arguments are those of avg_pool2d.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> stator.nn.avg_pool1d(x, 2).tolist()
+    [[2.0, 3.0]]
     """
     ...
 def avg_pool1d_backward(grad: Array, x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, *, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
     """The gradient of avg_pool1d's x. Asynchronous; equal bits from run to run.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> stator.nn.avg_pool1d_backward(be.ones((1, 2)), x, 2).tolist()
+    [[0.5, 0.5, 0.5, 0.5]]
     """
     ...
 def avg_pool2d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, *, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
@@ -19,55 +27,115 @@ def avg_pool2d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
 
     Sums are divided by divisor_override or, with None, by the number of elements of the window; with count_include_pad
     those of the padding are among them. The other arguments are those of max_pool2d.
+
+    >>> stator.nn.avg_pool2d(be.ones((1, 3, 4, 6)), 2).shape
+    (1, 3, 2, 3)
     """
     ...
 def avg_pool2d_backward(grad: Array, x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, *, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
     """The gradient of avg_pool2d's x. Asynchronous; equal bits from run to run.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.ones((1, 3, 4, 6))
+    >>> stator.nn.avg_pool2d_backward(be.ones((1, 3, 2, 3)), x, 2).shape
+    (1, 3, 4, 6)
     """
     ...
 def avg_pool3d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, *, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
     """The mean of each window of x (n, channels, d, h, w) or (channels, d, h, w). Asynchronous.
 
     The arguments are those of avg_pool2d.
+
+    >>> stator.nn.avg_pool3d(be.ones((1, 3, 4, 4, 6)), 2).shape
+    (1, 3, 2, 2, 3)
     """
     ...
 def avg_pool3d_backward(grad: Array, x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, *, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
     """The gradient of avg_pool3d's x. Asynchronous; equal bits from run to run.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.ones((1, 3, 4, 4, 6))
+    >>> stator.nn.avg_pool3d_backward(be.ones((1, 3, 2, 2, 3)), x, 2).shape
+    (1, 3, 4, 4, 6)
     """
     ...
 def lp_pool1d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
     """(sum of x^norm_type)^(1 / norm_type) over windows of x ([n,] channels, l). Asynchronous.
 
     The arguments are those of lp_pool2d.
+
+    >>> stator.nn.lp_pool1d(be.asarray([[3.0, 4.0, 0.0, 1.0]]), 2, 2).tolist()
+    [[5.0, 1.0]]
     """
     ...
 def lp_pool1d_backward(grad: Array, x: Array, y: Array, /, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
-    """The gradient of lp_pool1d's x, from its result y; results of 0 add nothing. Asynchronous."""
+    """The gradient of lp_pool1d's x, from its result y; results of 0 add nothing. Asynchronous.
+
+    >>> x = be.asarray([[0.0, 4.0, 0.0, 1.0]])
+    >>> y = stator.nn.lp_pool1d(x, 2, 2)
+    >>> stator.nn.lp_pool1d_backward(be.ones(y.shape), x, y, 2, 2).tolist()
+    [[0.0, 1.0, 0.0, 1.0]]
+    """
     ...
 def lp_pool2d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
     """(sum of x^norm_type)^(1 / norm_type) over windows of x ([n,] channels, h, w). Asynchronous.
 
     A window that the end cuts, with ceil_mode, counts as much as a whole one. norm_type is positive. kernel_size and
     stride are those of max_pool2d.
+
+    >>> stator.nn.lp_pool2d(be.ones((1, 3, 4, 6)), 2, 2).shape
+    (1, 3, 2, 3)
     """
     ...
 def lp_pool2d_backward(grad: Array, x: Array, y: Array, /, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
-    """The gradient of lp_pool2d's x, from its result y; results of 0 add nothing. Asynchronous."""
+    """The gradient of lp_pool2d's x, from its result y; results of 0 add nothing. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 6))
+    >>> y = stator.nn.lp_pool2d(x, 2, 2)
+    >>> stator.nn.lp_pool2d_backward(y, x, y, 2, 2).shape
+    (1, 3, 4, 6)
+    """
+    ...
+def lp_pool3d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
+    """(sum of x^norm_type)^(1 / norm_type) over windows of x ([n,] channels, d, h, w). Asynchronous.
+
+    The arguments are those of lp_pool2d.
+
+    >>> stator.nn.lp_pool3d(be.ones((1, 3, 4, 4, 6)), 2, 2).shape
+    (1, 3, 2, 2, 3)
+    """
+    ...
+def lp_pool3d_backward(grad: Array, x: Array, y: Array, /, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
+    """The gradient of lp_pool3d's x, from its result y; results of 0 add nothing. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 4, 6))
+    >>> y = stator.nn.lp_pool3d(x, 2, 2)
+    >>> stator.nn.lp_pool3d_backward(y, x, y, 2, 2).shape
+    (1, 3, 4, 4, 6)
+    """
     ...
 def max_pool1d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False, return_indices: bool = False) -> Array | tuple[Array, Array]:
     """The largest element of each window of x (n, channels, l) or (channels, l). Asynchronous.
 
     The arguments and the result are those of max_pool2d.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> y, indices = stator.nn.max_pool1d(x, 2, return_indices=True)
+    >>> y.tolist(), indices.tolist()
+    ([[3.0, 4.0]], [[1, 3]])
     """
     ...
 def max_pool1d_backward(grad: Array, x: Array, indices: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False) -> Array:
     """The gradient of max_pool1d's x, from the indices that it returned. Asynchronous; deterministic.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> y, indices = stator.nn.max_pool1d(x, 2, return_indices=True)
+    >>> stator.nn.max_pool1d_backward(be.ones(y.shape), x, indices, 2).tolist()
+    [[0.0, 1.0, 0.0, 1.0]]
     """
     ...
 def max_pool2d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False, return_indices: bool = False) -> Array | tuple[Array, Array]:
@@ -77,23 +145,39 @@ def max_pool2d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
     at most half of kernel_size. ceil_mode: the last window may reach beyond the end. NaN is the largest, and a window
     of padding alone gives -inf. return_indices: the result is (y, indices), int64 in the plane of the spatial axes, of
     the first of equal elements; -1 where there is none.
+
+    >>> stator.nn.max_pool2d(be.ones((1, 3, 4, 6)), 3, 2, 1).shape
+    (1, 3, 2, 3)
     """
     ...
 def max_pool2d_backward(grad: Array, x: Array, indices: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False) -> Array:
     """The gradient of max_pool2d's x, from the indices that it returned. Asynchronous; deterministic.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.ones((1, 3, 4, 6))
+    >>> y, indices = stator.nn.max_pool2d(x, 2, return_indices=True)
+    >>> stator.nn.max_pool2d_backward(y, x, indices, 2).shape
+    (1, 3, 4, 6)
     """
     ...
 def max_pool3d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False, return_indices: bool = False) -> Array | tuple[Array, Array]:
     """The largest element of each window of x (n, channels, d, h, w) or (channels, d, h, w). Asynchronous.
 
     The arguments and the result are those of max_pool2d.
+
+    >>> stator.nn.max_pool3d(be.ones((1, 3, 4, 4, 6)), 3, 2, 1).shape
+    (1, 3, 2, 2, 3)
     """
     ...
 def max_pool3d_backward(grad: Array, x: Array, indices: Array, /, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False) -> Array:
     """The gradient of max_pool3d's x, from the indices that it returned. Asynchronous; deterministic.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.ones((1, 3, 4, 4, 6))
+    >>> y, indices = stator.nn.max_pool3d(x, 2, return_indices=True)
+    >>> stator.nn.max_pool3d_backward(y, x, indices, 2).shape
+    (1, 3, 4, 4, 6)
     """
     ...

@@ -34,6 +34,7 @@ cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
         int64_t ignore_index
         double label_smoothing
         string_view reduction
+        optional[int64_t] axis
 
     Array cross_entropy(const Array&, const Array&, const CrossEntropyOptions&,
                         const Stream&) except +translate_exception

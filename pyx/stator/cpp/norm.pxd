@@ -15,10 +15,12 @@ cdef extern from "stator/nn/norm.hpp" namespace "stator::nn" nogil:
         const Array* bias
         double eps
 
-    cdef cppclass LayerNormOptions(NormOptions):
-        optional[Dims] shape
+    cdef cppclass FusedNormOptions(NormOptions):
         const Array* residual
         string_view activation
+
+    cdef cppclass LayerNormOptions(FusedNormOptions):
+        optional[Dims] shape
 
     cdef cppclass Normalized:
         Array y
@@ -30,8 +32,8 @@ cdef extern from "stator/nn/norm.hpp" namespace "stator::nn" nogil:
 
     Normalized layer_norm(const Array&, const LayerNormOptions&, const Stream&) except +translate_exception
     Normalized rms_norm(const Array&, const LayerNormOptions&, const Stream&) except +translate_exception
-    Array group_norm(const Array&, int64_t, const NormOptions&, const Stream&) except +translate_exception
-    Array instance_norm(const Array&, const NormOptions&, const Stream&) except +translate_exception
+    Normalized group_norm(const Array&, int64_t, const FusedNormOptions&, const Stream&) except +translate_exception
+    Normalized instance_norm(const Array&, const FusedNormOptions&, const Stream&) except +translate_exception
     NormGradients layer_norm_backward(const Array&, const Array&, const LayerNormOptions&,
                                       const Stream&) except +translate_exception
     NormGradients rms_norm_backward(const Array&, const Array&, const LayerNormOptions&,

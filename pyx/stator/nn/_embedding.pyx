@@ -23,6 +23,10 @@ def embedding(weight: Array, indices: Array, /, *, padding_idx: int | None = Non
 
     indices are integers from -n to n - 1; for one out of range the next synchronising call raises OutOfRangeError. The
     row padding_idx is read as any other, and has no gradient.
+
+    >>> weight = be.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> stator.nn.embedding(weight, be.asarray([1, 0])).tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
     """
     cdef Array table = as_array(weight, "nn.embedding"), at = as_array(indices, "nn.embedding")
     cdef Array out = new_array(table.backend)
@@ -40,6 +44,9 @@ def embedding_backward(grad: Array, indices: Array, /, num_embeddings: int, *, p
     """The gradient of embedding's weight, (num_embeddings, d). Asynchronous; equal bits from run to run.
 
     grad has the shape of embedding's result. scale_grad_by_freq: rows are divided by how often their index occurs.
+
+    >>> stator.nn.embedding_backward(be.ones((2, 1)), be.asarray([0, 0]), 2).tolist()
+    [[2.0], [0.0]]
     """
     cdef Array g = as_array(grad, "nn.embedding_backward"), at = as_array(indices, "nn.embedding_backward")
     cdef Array out = new_array(g.backend)
@@ -71,6 +78,10 @@ def embedding_bag(weight: Array, indices: Array, /, offsets: Array | None = None
     where offsets begin with 0 and do not decrease. mode: "sum", "mean" or "max". Rows of the index padding_idx do not
     count, and a bag without rows gives zeros. For an index or offset out of range the next synchronising call raises
     OutOfRangeError.
+
+    >>> weight = be.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> stator.nn.embedding_bag(weight, be.asarray([[0, 1]]), mode="sum").tolist()
+    [[4.0, 6.0]]
     """
     cdef Array table = as_array(weight, "nn.embedding_bag"), at = as_array(indices, "nn.embedding_bag")
     cdef Array out = new_array(table.backend)
@@ -90,6 +101,10 @@ def embedding_bag_backward(grad: Array, weight: Array, indices: Array, /, offset
 
     grad is (bags, d); the other arguments are those of embedding_bag. Of equal largest elements the first has the
     gradient.
+
+    >>> weight = be.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> stator.nn.embedding_bag_backward(be.ones((1, 2)), weight, be.asarray([[0, 1]])).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
     cdef Array g = as_array(grad, "nn.embedding_bag_backward"), table = as_array(weight, "nn.embedding_bag_backward")
     cdef Array at = as_array(indices, "nn.embedding_bag_backward"), out = new_array(g.backend)
@@ -108,6 +123,9 @@ def one_hot(indices: Array, /, num_classes: int, *, dtype: DTypeLike | None = No
 
     dtype: int64 for None, and any that is not complex. For an index out of -num_classes to num_classes - 1 the next
     synchronising call raises OutOfRangeError.
+
+    >>> stator.nn.one_hot(be.asarray([2, 0]), 3).tolist()
+    [[0, 0, 1], [1, 0, 0]]
     """
     cdef Array at = as_array(indices, "nn.one_hot"), out = new_array(at.backend)
     cdef int64_t classes = to_int(num_classes, "nn.one_hot", "num_classes")

@@ -3,7 +3,7 @@
 """Layer, root-mean-square, group and instance normalisation, and their gradients."""
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, as_out, new_array, wrap_array
+from stator._array cimport Array, as_array, as_out, wrap_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport to_dims, to_float, to_int, to_text
 from stator.cpp cimport norm
@@ -28,7 +28,7 @@ cdef int set_shape(norm.LayerNormOptions& o, str op, object shape) except -1:
 
 
 # `text`, the name of the activation, must outlive the options.
-cdef int set_fused(norm.LayerNormOptions& o, str op, object residual, bytes text) except -1:
+cdef int set_fused(norm.FusedNormOptions& o, str op, object residual, bytes text) except -1:
     o.residual = as_out(residual, op, "residual")
     o.activation = string_view(<const char*>text, len(text))
     return 0
@@ -52,6 +52,9 @@ def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     normalized_shape: the extents of those axes; None: the weight's shape, or without weight the last axis. weight and
     bias have that shape and x's dtype. residual is added to x first, and then the result is (y, x + residual).
     activation: "relu", "silu" or "gelu" of the result.
+
+    >>> stator.nn.layer_norm(be.asarray([[1.0, 3.0]]), eps=0.0, activation="relu").tolist()
+    [[0.0, 1.0]]
     """
     cdef Array source = as_array(x, "nn.layer_norm")
     cdef norm.LayerNormOptions options
@@ -73,6 +76,9 @@ def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int 
     """x / sqrt(mean(x^2) + eps) over the last axes, times weight. Asynchronous.
 
     The arguments and the result are those of layer_norm.
+
+    >>> stator.nn.rms_norm(be.asarray([[2.0, -2.0]]), eps=0.0).tolist()
+    [[1.0, -1.0]]
     """
     cdef Array source = as_array(x, "nn.rms_norm")
     cdef norm.LayerNormOptions options
@@ -94,6 +100,11 @@ def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *
     """The gradients of layer_norm's x, weight and bias. Asynchronous.
 
     grad has x's shape and dtype. The gradients of weight and bias have the normalized shape, also without a weight.
+
+    >>> x = be.asarray([[1.0, 3.0]])
+    >>> gx, gweight, gbias = stator.nn.layer_norm_backward(be.ones((1, 2)), x, eps=0.0)
+    >>> gx.tolist(), gweight.tolist(), gbias.tolist()
+    ([[0.0, 0.0]], [-1.0, 1.0], [1.0, 1.0])
     """
     cdef Array g = as_array(grad, "nn.layer_norm_backward"), source = as_array(x, "nn.layer_norm_backward")
     cdef norm.LayerNormOptions options
@@ -113,6 +124,10 @@ def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
     """The gradients of rms_norm's x and weight. Asynchronous.
 
     grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight.
+
+    >>> gx, gweight = stator.nn.rms_norm_backward(be.ones((1, 2)), be.asarray([[2.0, -2.0]]), eps=0.0)
+    >>> gweight.tolist()
+    [1.0, -1.0]
     """
     cdef Array g = as_array(grad, "nn.rms_norm_backward"), source = as_array(x, "nn.rms_norm_backward")
     cdef norm.LayerNormOptions options
@@ -127,21 +142,29 @@ def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
 
 
 def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: Array | None = None, *,
-               eps: float = 1e-5) -> Array:
+               eps: float = 1e-5, residual: Array | None = None,
+               activation: str | None = None) -> Array | tuple[Array, Array]:
     """x (n, channels, ...) normalised over each group of channels of a sample. Asynchronous.
 
-    num_groups divides the number of channels. The result is multiplied by weight and bias is added, both (channels,)
-    and of x's dtype.
+    num_groups divides the number of channels: InvalidValueError. The result is multiplied by weight and bias is added,
+    both (channels,) and of x's dtype. residual and activation are those of layer_norm. ShapeError where there is one
+    element of each group in all.
+
+    >>> stator.nn.group_norm(be.asarray([[[1.0, 3.0], [5.0, 7.0]]]), 2, eps=0.0).tolist()
+    [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
-    cdef Array source = as_array(x, "nn.group_norm"), out = new_array(source.backend)
+    cdef Array source = as_array(x, "nn.group_norm")
     cdef int64_t groups = to_int(num_groups, "nn.group_norm", "num_groups")
-    cdef norm.NormOptions options
+    cdef norm.FusedNormOptions options
+    cdef norm.Normalized found
+    cdef bytes text = b"" if activation is None else to_text(activation, "nn.group_norm", "activation")
     cdef CppStream stream
     set_options(options, "nn.group_norm", weight, bias, eps)
+    set_fused(options, "nn.group_norm", residual, text)
     enter(source.backend, stream)
     with nogil:
-        out.c = norm.group_norm(source.c, groups, options, stream)
-    return out
+        found = norm.group_norm(source.c, groups, options, stream)
+    return normalized(source.backend, found, residual)
 
 
 def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array | None = None, *,
@@ -149,6 +172,9 @@ def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array
     """The gradients of group_norm's x, weight and bias. Asynchronous.
 
     grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+
+    >>> [g.shape for g in stator.nn.group_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)), 2)]
+    [(2, 4, 3), (4,), (4,)]
     """
     cdef Array g = as_array(grad, "nn.group_norm_backward"), source = as_array(x, "nn.group_norm_backward")
     cdef int64_t groups = to_int(num_groups, "nn.group_norm_backward", "num_groups")
@@ -162,19 +188,28 @@ def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array
     return gradients(g.backend, found)
 
 
-def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5) -> Array:
+def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5,
+                  residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]:
     """x (n, channels, ...) normalised over each channel of a sample. Asynchronous.
 
-    The result is multiplied by weight and bias is added, both (channels,) and of x's dtype.
+    The result is multiplied by weight and bias is added, both (channels,) and of x's dtype. residual and activation are
+    those of layer_norm. ShapeError where a channel of a sample has one element.
+
+    >>> x = be.asarray([[[1.0, 3.0]]])
+    >>> stator.nn.instance_norm(x, eps=0.0, activation="relu").tolist()
+    [[[0.0, 1.0]]]
     """
-    cdef Array source = as_array(x, "nn.instance_norm"), out = new_array(source.backend)
-    cdef norm.NormOptions options
+    cdef Array source = as_array(x, "nn.instance_norm")
+    cdef norm.FusedNormOptions options
+    cdef norm.Normalized found
+    cdef bytes text = b"" if activation is None else to_text(activation, "nn.instance_norm", "activation")
     cdef CppStream stream
     set_options(options, "nn.instance_norm", weight, bias, eps)
+    set_fused(options, "nn.instance_norm", residual, text)
     enter(source.backend, stream)
     with nogil:
-        out.c = norm.instance_norm(source.c, options, stream)
-    return out
+        found = norm.instance_norm(source.c, options, stream)
+    return normalized(source.backend, found, residual)
 
 
 def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
@@ -182,6 +217,9 @@ def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None
     """The gradients of instance_norm's x, weight and bias. Asynchronous.
 
     grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+
+    >>> [g.shape for g in stator.nn.instance_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)))]
+    [(2, 4, 3), (4,), (4,)]
     """
     cdef Array g = as_array(grad, "nn.instance_norm_backward"), source = as_array(x, "nn.instance_norm_backward")
     cdef norm.NormOptions options

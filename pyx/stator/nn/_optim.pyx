@@ -90,6 +90,11 @@ def sgd_step(params: Sequence[Array], grads: Sequence[Array], momentum_buffers: 
 
     momentum_buffers are needed with momentum, of zeros at first; at step 1, where it is given, momentum begins with the
     gradient. See adam_step for the lists and for what all steps take.
+
+    >>> param = be.ones((2,))
+    >>> stator.nn.sgd_step([param], [be.ones((2,))], lr=0.5)
+    >>> param.tolist()
+    [0.5, 0.5]
     """
     cdef Lists lists = Lists("nn.sgd_step", params, grads, masters)
     cdef optim.SgdOptions options
@@ -119,6 +124,11 @@ def rmsprop_step(params: Sequence[Array], grads: Sequence[Array], square_avgs: S
 
     momentum_buffers are needed with momentum; with grad_avgs the step is centred. States are zeros at first. See
     adam_step for the lists and for what all steps take.
+
+    >>> param, square_avg = be.ones((2,)), be.zeros((2,))
+    >>> stator.nn.rmsprop_step([param], [be.ones((2,))], [square_avg], lr=0.5, alpha=0.75, eps=0.0)
+    >>> param.tolist(), square_avg.tolist()
+    ([0.0, 0.0], [0.25, 0.25])
     """
     cdef Lists lists = Lists("nn.rmsprop_step", params, grads, masters)
     cdef optim.RmspropOptions options
@@ -149,6 +159,11 @@ def adagrad_step(params: Sequence[Array], grads: Sequence[Array], state_sums: Se
     """One step of Adagrad in place, in one launch, as torch.optim.Adagrad. Asynchronous.
 
     The rate is lr / (1 + (step - 1) * lr_decay). See adam_step for the lists and for what all steps take.
+
+    >>> param, state_sum = be.ones((2,)), be.zeros((2,))
+    >>> stator.nn.adagrad_step([param], [be.ones((2,))], [state_sum], step=1, lr=0.5, eps=0.0)
+    >>> param.tolist(), state_sum.tolist()
+    ([0.5, 0.5], [1.0, 1.0])
     """
     cdef Lists lists = Lists("nn.adagrad_step", params, grads, masters)
     cdef optim.AdagradOptions options
@@ -178,6 +193,11 @@ def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequenc
 
     Gradients are divided by grad_scale and multiplied by grad_factor first; where found_inf, a 0-d bool, is true,
     nothing changes. masters are float32 copies of float16 or bfloat16 params, which become their roundings.
+
+    >>> param, mean, square = be.ones((2,)), be.zeros((2,)), be.zeros((2,))
+    >>> stator.nn.adam_step([param], [be.ones((2,))], [mean], [square], step=1, lr=0.5)
+    >>> [round(p, 6) for p in param.tolist()]
+    [0.5, 0.5]
     """
     cdef Lists lists = Lists("nn.adam_step", params, grads, masters)
     cdef optim.AdamOptions options
@@ -205,6 +225,11 @@ def lamb_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequenc
 
     Adam's step, plus weight_decay times the param, is scaled to the length of the param, unless one of both is 0. See
     adam_step for the lists and for what all steps take.
+
+    >>> param, mean, square = be.ones((2,)), be.zeros((2,)), be.zeros((2,))
+    >>> stator.nn.lamb_step([param], [be.ones((2,))], [mean], [square], step=1, lr=0.5)
+    >>> [round(p, 6) for p in param.tolist()]
+    [0.5, 0.5]
     """
     cdef Lists lists = Lists("nn.lamb_step", params, grads, masters)
     cdef optim.AdamOptions options
@@ -229,6 +254,11 @@ def lion_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequenc
     """One step of Lion in place, in one launch: by the sign of a mean of gradients. Asynchronous.
 
     weight_decay is decoupled. See adam_step for the lists and for what all steps take.
+
+    >>> param, mean = be.ones((2,)), be.zeros((2,))
+    >>> stator.nn.lion_step([param], [be.ones((2,))], [mean], lr=0.5)
+    >>> param.tolist()
+    [0.5, 0.5]
     """
     cdef Lists lists = Lists("nn.lion_step", params, grads, masters)
     cdef optim.LionOptions options
@@ -252,6 +282,9 @@ def has_inf_nan(arrays: Sequence[Array], /) -> Array:
     """Whether an element of floating arrays is infinite or NaN, as a 0-d bool. Asynchronous.
 
     One launch. What a step takes as found_inf. ValueError for an empty list.
+
+    >>> bool(stator.nn.has_inf_nan([be.ones((2,)), be.asarray([1.0, float("inf")])]))
+    True
     """
     cdef vector[CppArray] found
     cdef CppArray out
@@ -271,6 +304,10 @@ def clip_grad_norm(grads: Sequence[Array], max_norm: float, /, *,
     One launch. Both are 0-d, float32, or float64 where a gradient is. The gradients do not change: a step multiplies
     them by the factor, min(1, max_norm / (norm + 1e-6)), as its grad_factor. The length is that of the gradients
     divided by grad_scale. Squares are summed in float32, those of float64 in float64.
+
+    >>> norm, factor = stator.nn.clip_grad_norm([be.asarray([3.0, 4.0])], 1.0)
+    >>> float(norm), round(float(factor), 4)
+    (5.0, 0.2)
     """
     cdef vector[CppArray] found
     cdef optim.SgdOptions options

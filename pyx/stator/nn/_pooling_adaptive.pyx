@@ -94,12 +94,21 @@ def adaptive_avg_pool1d(x: Array, /, output_size: int | Sequence[int | None] | N
     """The means of output_size windows of x (n, channels, l) or (channels, l). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> stator.nn.adaptive_avg_pool1d(x, 3).tolist()
+    [[2.0, 2.5, 3.0]]
     """
     return adaptive_avg_pool(1, "nn.adaptive_avg_pool1d", x, output_size)
 
 
 def adaptive_avg_pool1d_backward(grad: Array, x: Array, /) -> Array:
-    """The gradient of adaptive_avg_pool1d's x, of which the shape and the dtype count. Asynchronous."""
+    """The gradient of adaptive_avg_pool1d's x, of which the shape and the dtype count. Asynchronous.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> stator.nn.adaptive_avg_pool1d_backward(be.ones((1, 2)), x).tolist()
+    [[0.5, 0.5, 0.5, 0.5]]
+    """
     return adaptive_avg_pool_backward(1, "nn.adaptive_avg_pool1d_backward", grad, x)
 
 
@@ -108,12 +117,22 @@ def adaptive_max_pool1d(x: Array, /, output_size: int | Sequence[int | None] | N
     """The largest elements of output_size windows of x ([n,] channels, l). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> stator.nn.adaptive_max_pool1d(x, 3).tolist()
+    [[3.0, 3.0, 4.0]]
     """
     return adaptive_max_pool(1, "nn.adaptive_max_pool1d", x, output_size, return_indices)
 
 
 def adaptive_max_pool1d_backward(grad: Array, x: Array, indices: Array, /) -> Array:
-    """The gradient of adaptive_max_pool1d's x, from the indices that it returned. Asynchronous."""
+    """The gradient of adaptive_max_pool1d's x, from the indices that it returned. Asynchronous.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> y, indices = stator.nn.adaptive_max_pool1d(x, 2, return_indices=True)
+    >>> stator.nn.adaptive_max_pool1d_backward(be.ones(y.shape), x, indices).tolist()
+    [[0.0, 1.0, 0.0, 1.0]]
+    """
     return adaptive_max_pool_backward(1, "nn.adaptive_max_pool1d_backward", grad, x, indices)
 
 
@@ -125,12 +144,23 @@ def max_unpool1d(x: Array, indices: Array, /, kernel_size: int | Sequence[int],
     x and indices are what max_pool1d returned for these windows. output_size: the spatial extents, which differ from
     those that the windows give by less than stride. For an index out of range the next synchronising call raises
     OutOfRangeError.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> y, indices = stator.nn.max_pool1d(x, 2, return_indices=True)
+    >>> stator.nn.max_unpool1d(y, indices, 2).tolist()
+    [[0.0, 3.0, 0.0, 4.0]]
     """
     return max_unpool(1, "nn.max_unpool1d", x, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool1d_backward(grad: Array, indices: Array, /) -> Array:
-    """The gradient of max_unpool1d's x: the elements of grad at the indices. Asynchronous."""
+    """The gradient of max_unpool1d's x: the elements of grad at the indices. Asynchronous.
+
+    >>> x = be.asarray([[1.0, 3.0, 2.0, 4.0]])
+    >>> y, indices = stator.nn.max_pool1d(x, 2, return_indices=True)
+    >>> stator.nn.max_unpool1d_backward(x, indices).tolist()
+    [[3.0, 4.0]]
+    """
     return max_unpool_backward(1, "nn.max_unpool1d_backward", grad, indices)
 
 
@@ -139,12 +169,20 @@ def adaptive_avg_pool2d(x: Array, /, output_size: int | Sequence[int | None] | N
 
     output_size: the spatial extents of the result, an integer for all of them or one for each; None: x's. Window o of
     an axis is from floor(o in / out) to ceil((o + 1) in / out).
+
+    >>> stator.nn.adaptive_avg_pool2d(be.ones((1, 3, 4, 6)), 2).shape
+    (1, 3, 2, 2)
     """
     return adaptive_avg_pool(2, "nn.adaptive_avg_pool2d", x, output_size)
 
 
 def adaptive_avg_pool2d_backward(grad: Array, x: Array, /) -> Array:
-    """The gradient of adaptive_avg_pool2d's x, of which the shape and the dtype count. Asynchronous."""
+    """The gradient of adaptive_avg_pool2d's x, of which the shape and the dtype count. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 6))
+    >>> stator.nn.adaptive_avg_pool2d_backward(be.ones((1, 3, 2, 2)), x).shape
+    (1, 3, 4, 6)
+    """
     return adaptive_avg_pool_backward(2, "nn.adaptive_avg_pool2d_backward", grad, x)
 
 
@@ -153,12 +191,21 @@ def adaptive_max_pool2d(x: Array, /, output_size: int | Sequence[int | None] | N
     """The largest elements of output_size windows of x ([n,] channels, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
+
+    >>> stator.nn.adaptive_max_pool2d(be.ones((1, 3, 4, 6)), 2).shape
+    (1, 3, 2, 2)
     """
     return adaptive_max_pool(2, "nn.adaptive_max_pool2d", x, output_size, return_indices)
 
 
 def adaptive_max_pool2d_backward(grad: Array, x: Array, indices: Array, /) -> Array:
-    """The gradient of adaptive_max_pool2d's x, from the indices that it returned. Asynchronous."""
+    """The gradient of adaptive_max_pool2d's x, from the indices that it returned. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 6))
+    >>> y, indices = stator.nn.adaptive_max_pool2d(x, 2, return_indices=True)
+    >>> stator.nn.adaptive_max_pool2d_backward(y, x, indices).shape
+    (1, 3, 4, 6)
+    """
     return adaptive_max_pool_backward(2, "nn.adaptive_max_pool2d_backward", grad, x, indices)
 
 
@@ -170,12 +217,22 @@ def max_unpool2d(x: Array, indices: Array, /, kernel_size: int | Sequence[int],
     x and indices are what max_pool2d returned for these windows. output_size: the spatial extents, which differ from
     those that the windows give by less than stride. For an index out of range the next synchronising call raises
     OutOfRangeError.
+
+    >>> y, indices = stator.nn.max_pool2d(be.ones((1, 3, 4, 6)), 2, return_indices=True)
+    >>> stator.nn.max_unpool2d(y, indices, 2).shape
+    (1, 3, 4, 6)
     """
     return max_unpool(2, "nn.max_unpool2d", x, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool2d_backward(grad: Array, indices: Array, /) -> Array:
-    """The gradient of max_unpool2d's x: the elements of grad at the indices. Asynchronous."""
+    """The gradient of max_unpool2d's x: the elements of grad at the indices. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 6))
+    >>> y, indices = stator.nn.max_pool2d(x, 2, return_indices=True)
+    >>> stator.nn.max_unpool2d_backward(x, indices).shape
+    (1, 3, 2, 3)
+    """
     return max_unpool_backward(2, "nn.max_unpool2d_backward", grad, indices)
 
 
@@ -183,12 +240,20 @@ def adaptive_avg_pool3d(x: Array, /, output_size: int | Sequence[int | None] | N
     """The means of output_size windows of x (n, channels, d, h, w) or (channels, d, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d.
+
+    >>> stator.nn.adaptive_avg_pool3d(be.ones((1, 3, 4, 4, 6)), 2).shape
+    (1, 3, 2, 2, 2)
     """
     return adaptive_avg_pool(3, "nn.adaptive_avg_pool3d", x, output_size)
 
 
 def adaptive_avg_pool3d_backward(grad: Array, x: Array, /) -> Array:
-    """The gradient of adaptive_avg_pool3d's x, of which the shape and the dtype count. Asynchronous."""
+    """The gradient of adaptive_avg_pool3d's x, of which the shape and the dtype count. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 4, 6))
+    >>> stator.nn.adaptive_avg_pool3d_backward(be.ones((1, 3, 2, 2, 2)), x).shape
+    (1, 3, 4, 4, 6)
+    """
     return adaptive_avg_pool_backward(3, "nn.adaptive_avg_pool3d_backward", grad, x)
 
 
@@ -197,12 +262,21 @@ def adaptive_max_pool3d(x: Array, /, output_size: int | Sequence[int | None] | N
     """The largest elements of output_size windows of x ([n,] channels, d, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
+
+    >>> stator.nn.adaptive_max_pool3d(be.ones((1, 3, 4, 4, 6)), 2).shape
+    (1, 3, 2, 2, 2)
     """
     return adaptive_max_pool(3, "nn.adaptive_max_pool3d", x, output_size, return_indices)
 
 
 def adaptive_max_pool3d_backward(grad: Array, x: Array, indices: Array, /) -> Array:
-    """The gradient of adaptive_max_pool3d's x, from the indices that it returned. Asynchronous."""
+    """The gradient of adaptive_max_pool3d's x, from the indices that it returned. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 4, 6))
+    >>> y, indices = stator.nn.adaptive_max_pool3d(x, 2, return_indices=True)
+    >>> stator.nn.adaptive_max_pool3d_backward(y, x, indices).shape
+    (1, 3, 4, 4, 6)
+    """
     return adaptive_max_pool_backward(3, "nn.adaptive_max_pool3d_backward", grad, x, indices)
 
 
@@ -214,10 +288,20 @@ def max_unpool3d(x: Array, indices: Array, /, kernel_size: int | Sequence[int],
     x and indices are what max_pool3d returned for these windows. output_size: the spatial extents, which differ from
     those that the windows give by less than stride. For an index out of range the next synchronising call raises
     OutOfRangeError.
+
+    >>> y, indices = stator.nn.max_pool3d(be.ones((1, 3, 4, 4, 6)), 2, return_indices=True)
+    >>> stator.nn.max_unpool3d(y, indices, 2).shape
+    (1, 3, 4, 4, 6)
     """
     return max_unpool(3, "nn.max_unpool3d", x, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool3d_backward(grad: Array, indices: Array, /) -> Array:
-    """The gradient of max_unpool3d's x: the elements of grad at the indices. Asynchronous."""
+    """The gradient of max_unpool3d's x: the elements of grad at the indices. Asynchronous.
+
+    >>> x = be.ones((1, 3, 4, 4, 6))
+    >>> y, indices = stator.nn.max_pool3d(x, 2, return_indices=True)
+    >>> stator.nn.max_unpool3d_backward(x, indices).shape
+    (1, 3, 2, 2, 3)
+    """
     return max_unpool_backward(3, "nn.max_unpool3d_backward", grad, indices)

@@ -150,6 +150,10 @@ def fake_quantize_backward(grad: Array, x: Array, scale: Array | float, zero_poi
     Where x is limited the zero point has -scale * grad, and the scale (limit - zero_point) * grad; elsewhere the scale
     has (round(x / scale) - x / scale) * grad. One launch more adds the sums of the first, with equal bits run to run.
     The other arguments, and errors, are those of fake_quantize.
+
+    >>> x = be.asarray([-9.0, 0.3, 2.0])
+    >>> stator.nn.fake_quantize_backward(be.ones((3,)), x, 0.5, 0, 0, 3).tolist()
+    [0.0, 1.0, 0.0]
     """
     cdef str op = "nn.fake_quantize_backward"
     cdef Array g = as_array(grad, op), source = as_array(x, op)
@@ -209,6 +213,11 @@ def observe_range(x: Array, min: Array, max: Array, /, *, axis: int | None = Non
     and -infinity.
     averaging_constant: they move by that part of the way instead, after the first time. NaN stays NaN, as in torch; an
     x without elements changes nothing.
+
+    >>> low, high = be.full((), float("inf"), dtype="float32"), be.full((), -float("inf"), dtype="float32")
+    >>> stator.nn.observe_range(be.asarray([-1.0, 2.0]), low, high)
+    >>> float(low), float(high)
+    (-1.0, 2.0)
     """
     cdef str op = "nn.observe_range"
     cdef Array source = as_array(x, op), low = as_array(min, op), high = as_array(max, op)
@@ -229,6 +238,12 @@ def observe_histogram(x: Array, histogram: Array, min: Array, max: Array, /) -> 
     histogram: (bins,), float32, of the range from min to max, 0-d arrays as observe_range has them. First min and max
     are extended; what was counted before moves to the bins of the new range, a bin as sixteen parts at their middles,
     as in torch's HistogramObserver. The largest element counts in the last bin.
+
+    >>> low, high = be.full((), float("inf"), dtype="float32"), be.full((), -float("inf"), dtype="float32")
+    >>> counts = be.zeros((2,), dtype="float32")
+    >>> stator.nn.observe_histogram(be.asarray([0.0, 0.25, 1.0]), counts, low, high)
+    >>> counts.tolist()
+    [2.0, 1.0]
     """
     cdef str op = "nn.observe_histogram"
     cdef Array source = as_array(x, op), counts = as_array(histogram, op)
@@ -245,6 +260,11 @@ def histogram_range(histogram: Array, min: Array, max: Array, /, *, levels: int 
     One launch. The error is the sum of squares, if elements are spread evenly in their bins. Both ends move inwards by
     quantiles of 1e-5, the one that goes further first, until the error rises: the search of torch's
     HistogramObserver. levels: the values that there will be, 256 for eight bits. Both results are float32, 0-d.
+
+    >>> counts = be.ones((4,), dtype="float32")
+    >>> low, high = be.zeros((), dtype="float32"), be.ones((), dtype="float32")
+    >>> [float(end) for end in stator.nn.histogram_range(counts, low, high)]
+    [0.0, 0.75]
     """
     cdef str op = "nn.histogram_range"
     cdef Array counts = as_array(histogram, op), low = as_array(min, op), high = as_array(max, op)
@@ -287,6 +307,10 @@ def quantized_matmul(a: Array, b: Array, scale_a: Array | float, scale_b: Array 
     float32; or int8 or uint8, with scale_out and zero_point_out, quantised as by quantize. The product, of int8, is one
     launch or call of a library, and what follows is one more. An operand of uint8 is copied as int8 first, and where an
     operand has a zero point or is uint8, the sums of the other one are a launch more. Errors as for quantize.
+
+    >>> a, b = be.asarray([[1, 2]], dtype="int8"), be.asarray([[3], [4]], dtype="int8")
+    >>> stator.nn.quantized_matmul(a, b, 0.5, 0.5).tolist()
+    [[2.75]]
     """
     cdef str op = "nn.quantized_matmul"
     cdef Array left = as_array(a, op), right = as_array(b, op), out = new_array(left.backend)
@@ -344,6 +368,10 @@ def quantized_conv2d(x: Array, weight: Array, scale_x: Array | float, scale_weig
     (out,); bias (out,). Padding counts as 0, which is zero_point_x. The windows become rows of bytes in scratch memory,
     a byte for each element of each window, and 4 bytes for each element of the result hold the sums. The rest is as for
     quantized_linear.
+
+    >>> x = be.ones((1, 1, 2, 2), dtype="int8")
+    >>> stator.nn.quantized_conv2d(x, x, 0.5, 0.25).tolist()
+    [[[[0.5]]]]
     """
     cdef str op = "nn.quantized_conv2d"
     cdef Array source = as_array(x, op), by = as_array(weight, op), out = new_array(source.backend)
@@ -394,6 +422,10 @@ def int4_linear(x: Array, packed: Array, scale: Array, zero_point: Array, /, bia
     Up to 16 rows of x in one launch, which decodes the weights in registers and sums in float32, for x of halves after
     its conversion; on GPUs weights are read once for each 4 rows. More rows are multiplied by the weights decoded to
     x's dtype, in scratch memory. x and scale are float32, float16 or bfloat16. ShapeError where groups do not divide.
+
+    >>> weights = stator.nn.quantize_int4(be.ones((2, 32), dtype="float32"), group_size=32)
+    >>> stator.nn.int4_linear(be.ones((1, 32), dtype="float32"), *weights).shape
+    (1, 2)
     """
     cdef Array source = as_array(x, "nn.int4_linear"), by = as_array(packed, "nn.int4_linear")
     cdef Array scales = as_array(scale, "nn.int4_linear"), zeros = as_array(zero_point, "nn.int4_linear")

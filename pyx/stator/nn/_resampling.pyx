@@ -34,6 +34,9 @@ def interpolate(x: Array, /, size: int | Sequence[int] | None = None,
     "nearest", "nearest-exact", "area", of which each result is the mean of a window, or "linear", "bilinear" and
     "trilinear" of one, two and three spatial axes, or "bicubic" of two. align_corners, of the latter: the first and the
     last elements of an axis stay where they are.
+
+    >>> stator.nn.interpolate(be.asarray([[[1.0, 2.0]]]), 4).tolist()
+    [[[1.0, 1.0, 2.0, 2.0]]]
     """
     cdef Array source = as_array(x, "nn.interpolate"), out = new_array(source.backend)
     cdef cpp.InterpolateOptions options
@@ -52,6 +55,10 @@ def interpolate_backward(grad: Array, x: Array, /, size: int | Sequence[int] | N
     """The gradient of interpolate's x. Asynchronous; equal bits from run to run.
 
     grad has the shape of the result; of x only the shape and the dtype count.
+
+    >>> x = be.asarray([[[1.0, 2.0]]])
+    >>> stator.nn.interpolate_backward(be.ones((1, 1, 4)), x, 4).tolist()
+    [[[2.0, 2.0]]]
     """
     cdef Array g = as_array(grad, "nn.interpolate_backward"), source = as_array(x, "nn.interpolate_backward")
     cdef Array out = new_array(g.backend)
@@ -79,6 +86,9 @@ def pixel_shuffle(x: Array, /, upscale_factor: int) -> Array:
     """x (..., c r^2, h, w) as (..., c, h r, w r), r being upscale_factor. Any dtype. Asynchronous.
 
     Its gradient is pixel_unshuffle.
+
+    >>> stator.nn.pixel_shuffle(be.ones((1, 4, 2, 3)), 2).shape
+    (1, 1, 4, 6)
     """
     return shuffled(False, "nn.pixel_shuffle", x, upscale_factor, "upscale_factor")
 
@@ -87,6 +97,9 @@ def pixel_unshuffle(x: Array, /, downscale_factor: int) -> Array:
     """x (..., c, h r, w r) as (..., c r^2, h, w), r being downscale_factor. Any dtype. Asynchronous.
 
     Its gradient is pixel_shuffle.
+
+    >>> stator.nn.pixel_unshuffle(be.ones((1, 1, 4, 6)), 2).shape
+    (1, 4, 2, 3)
     """
     return shuffled(True, "nn.pixel_unshuffle", x, downscale_factor, "downscale_factor")
 
@@ -107,6 +120,10 @@ def grid_sample(x: Array, grid: Array, /, mode: str = "bilinear", padding_mode: 
     along x's last axis first. mode: "bilinear", "nearest" or, of two spatial axes, "bicubic". padding_mode: elements
     beyond the ends are "zeros", those of the "border", or a "reflection". align_corners: -1 and 1 are the centres of
     the outer elements, else their edges. What is no number has no elements but those of the padding.
+
+    >>> x = be.asarray([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> stator.nn.grid_sample(x, be.zeros((1, 1, 1, 2))).tolist()
+    [[[[2.5]]]]
     """
     cdef Array source = as_array(x, "nn.grid_sample"), at = as_array(grid, "nn.grid_sample")
     cdef Array out = new_array(source.backend)
@@ -126,6 +143,11 @@ def grid_sample_backward(grad: Array, x: Array, grid: Array, /, mode: str = "bil
     """The gradients of grid_sample's x and grid. Asynchronous; equal bits from run to run.
 
     grad has the shape of the result. Where the padding ends a coordinate, the gradient of the grid is 0.
+
+    >>> x = be.asarray([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> gx, ggrid = stator.nn.grid_sample_backward(be.ones((1, 1, 1, 1)), x, be.zeros((1, 1, 1, 2)))
+    >>> gx.tolist(), ggrid.tolist()
+    ([[[[0.25, 0.25], [0.25, 0.25]]]], [[[[1.0, 2.0]]]])
     """
     cdef Array g = as_array(grad, "nn.grid_sample_backward"), source = as_array(x, "nn.grid_sample_backward")
     cdef Array at = as_array(grid, "nn.grid_sample_backward")

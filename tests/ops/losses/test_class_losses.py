@@ -157,6 +157,37 @@ def test_cross_entropy_of_classes_on_axis_1(be, shape, options, layout):
     )
 
 
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("options", CROSS, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((5,), 0), ((7, 5), 0), ((2, 5, 7), -1), ((6, 3, 4), 0), ((3, 6, 5, 4), 2), ((2, 3, 300), 2)]
+)
+def test_cross_entropy_of_classes_on_any_axis(be, shape, axis, options, soft):
+    options, classes = dict(options), shape[axis]
+    x, rest = drawn(shape, "float32", 0, -4, 4), tuple(int(n) for n in np.delete(shape, axis))
+    choices = np.asarray(np.random.default_rng(1).integers(0, classes, rest))
+    target = drawn(shape, "float32", 1, 0, 1) if soft else choices
+    weight = drawn((classes,), "float32", 5, 0.5, 2) if options.pop("weight", 0) else None
+    # A weight that is not contiguous is copied.
+    here = options | ({"weight": be.asarray(np.repeat(weight, 2))[::2]} if weight is not None else {})
+    there = options | ({"weight": widen(weight)} if weight is not None else {})
+
+    def rows(a):
+        return np.ascontiguousarray(np.moveaxis(a, axis, -1).reshape(-1, classes))
+
+    name, each = "soft_cross_entropy" if soft else "cross_entropy", options.get("reduction") == "none"
+    wide = widen(rows(x)), widen(rows(target)) if soft else target.reshape(-1)
+    want = getattr(oracles, name)(*wide, **there)
+    on = be.asarray(x), be.asarray(target)
+    close(nn.cross_entropy(*on, axis=axis, **here), want.reshape(rest) if each else want, "cross_entropy")
+    grad = drawn(rest if each else (), "float32", 9, 0.5, 2)
+    want = getattr(oracles, f"{name}_backward")(widen(grad).reshape(-1) if each else widen(grad), *wide, **there)
+    got = nn.cross_entropy_backward(be.asarray(grad), *on, axis=axis, **here)
+    assert got.shape == shape
+    scale = np.full(want.shape, max(1.0, float(np.max(np.abs(want)))))
+    assert_matches(rows(got.to_numpy()), want, tolerance("cross_entropy_backward"), "cross_entropy_backward", scale)
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("options", CROSS, ids=str)
 @pytest.mark.parametrize("shape", [(5,), (1, 3), (33, 10), (2, 7, 5), (4, 300), (2, 300, 3), (600, 4)])

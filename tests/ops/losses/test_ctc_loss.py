@@ -175,6 +175,11 @@ REFUSED = {
     "blank": (lambda a: nn.ctc_loss(a.x, a.t, a.n, a.m, blank=4), E.InvalidValueError, "blank=4 of 4 classes"),
     "negative blank": (lambda a: nn.ctc_loss(a.x, a.t, a.n, a.m, blank=-1), E.InvalidValueError, "blank=-1"),
     "reduction": (lambda a: nn.ctc_loss(a.x, a.t, a.n, a.m, reduction="max"), E.InvalidValueError, "'max'"),
+    "no steps": (
+        lambda a: nn.ctc_loss(a.x[:0], a.t, a.n * 0, a.m * 0),
+        E.ShapeError,
+        r"log_probs \(0, 2, 4\), of no steps",
+    ),
     "no samples": (lambda a: nn.ctc_loss(a.x[:, :0], a.t[:0], a.n[:0], a.m[:0]), E.ShapeError, "no samples"),
     "gradient": (lambda a: nn.ctc_loss_backward(a.n, a.x, a.t, a.n, a.m), E.ShapeError, r"grad \(2,\)"),
     "dtype of the gradient": (

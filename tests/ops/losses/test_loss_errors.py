@@ -84,6 +84,13 @@ REFUSED = {
     ),
     "one floating class": (lambda a: nn.cross_entropy(a.x, a.x[:, 0]), E.DTypeError, "float32"),
     "logits without axes": (lambda a: nn.cross_entropy(a.one, a.one), E.ShapeError, "no axes"),
+    "axis of classes": (lambda a: nn.cross_entropy(a.x, a.t, axis=2), E.AxisError, "axis 2"),
+    "classes beside an axis": (
+        lambda a: nn.cross_entropy(a.x, a.t, axis=0),
+        E.ShapeError,
+        r"\(3, 4\) and target \(3,\)",
+    ),
+    "small negative beta": (lambda a: nn.smooth_l1_loss(a.x, a.y, beta=-1e-9), E.InvalidValueError, "beta=-1e-09"),
     "weight of logits": (lambda a: nn.cross_entropy(a.x, a.x, weight=a.x[:, 0]), E.ShapeError, r"weight \(3,\)"),
 }
 

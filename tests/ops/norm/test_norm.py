@@ -143,6 +143,13 @@ def test_running_statistics_move_in_place(be):
     want = oracles_norm.update_running_stats(*(widen(a) for a in given), count=8, momentum=0.25)
     for got, expected in zip(on, want, strict=False):
         close(got, expected, "update_running_stats")
+    spread = [be.zeros((5, 2), dtype="float32") for _ in range(2)]
+    for whole, values in zip(spread, given, strict=False):
+        whole[:, 1] = be.asarray(values)
+    nn.update_running_stats(*(whole[:, 1] for whole in spread), *on[2:], count=8, momentum=0.25)
+    for whole, expected in zip(spread, want, strict=False):
+        close(whole[:, 1], expected, "update_running_stats")
+        assert whole[:, 0].tolist() == [0] * 5
 
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
@@ -173,6 +180,20 @@ def test_residual_and_activation_are_fused(be, op, dtype):
         got = getattr(nn, op)(be.asarray(x), be.asarray(weight), activation=activation)
         wide = getattr(nn, activation)(be.asarray(plain.astype(np.float64))).to_numpy()
         close(got, wide, op)
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 5), (2, 6, 400), (1, 4, 96, 64)])
+@pytest.mark.parametrize(("op", "groups"), [("group_norm", (2,)), ("instance_norm", ())])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_residual_and_activation_of_groups_are_fused(be, op, groups, shape, dtype):
+    x, residual, (weight, bias) = drawn(shape, dtype), drawn(shape, dtype, 1), affine(shape[1:2], dtype)
+    on = [be.asarray(a) for a in (x, weight, bias, residual)]
+    before = be.statistics()["kernel_launches"]
+    y, total = getattr(nn, op)(on[0], *groups, *on[1:3], residual=on[3], activation="relu")
+    assert be.statistics()["kernel_launches"] == before + 1
+    np.testing.assert_array_equal(widen(total.to_numpy()), widen((widen(x) + widen(residual)).astype(x.dtype)))
+    plain = getattr(oracles_norm, op)(widen(total.to_numpy()), *groups, widen(weight), widen(bias))
+    close(y, np.maximum(plain, 0), op, 8.0)
 
 
 @pytest.mark.parametrize("layout", inputs.layouts())

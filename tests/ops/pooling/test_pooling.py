@@ -117,6 +117,15 @@ def test_a_result_of_zero_has_no_slope_of_powers(be):
     assert nn.lp_pool1d_backward(y + 1, x, y, 2, 2).to_numpy().tolist() == [[0, 0, 0, 0]]
 
 
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_powers_of_three_axes(be, dtype):
+    x = np.abs(drawn((2, 3, 4, 6, 4), dtype))
+    y = nn.lp_pool3d(be.asarray(x), 2, (2, 3, 2))
+    blocks = widen(x).reshape(2, 3, 2, 2, 2, 3, 2, 2)
+    close(y, np.sqrt(np.sum(blocks**2, axis=(3, 5, 7))))
+    assert nn.lp_pool3d_backward(y, be.asarray(x), y, 2, (2, 3, 2)).shape == x.shape
+
+
 DIFFERENTIATED = {
     "max_pool2d": (
         lambda x: nn.max_pool2d(x, 3, 2, 1),
@@ -129,6 +138,10 @@ DIFFERENTIATED = {
     "lp_pool2d": (
         lambda x: nn.lp_pool2d(x, 3, 3, 2, ceil_mode=True),
         lambda g, x: nn.lp_pool2d_backward(g, x, nn.lp_pool2d(x, 3, 3, 2, ceil_mode=True), 3, 3, 2, ceil_mode=True),
+    ),
+    "lp_pool3d": (
+        lambda x: nn.lp_pool3d(x[None], 3, 2, 1),
+        lambda g, x: nn.lp_pool3d_backward(g, x[None], nn.lp_pool3d(x[None], 3, 2, 1), 3, 2, 1)[0],
     ),
     "adaptive_avg_pool2d": (lambda x: nn.adaptive_avg_pool2d(x, (2, 5)), nn.adaptive_avg_pool2d_backward),
     "adaptive_max_pool2d": (

@@ -51,6 +51,7 @@ REFUSED = {
     "infinite power": (lambda a: nn.lp_pool2d(a.x, float("inf"), 2), E.InvalidValueError, "norm_type=inf"),
     "gradient": (lambda a: nn.avg_pool2d_backward(a.x, a.x, 2), E.ShapeError, r"grad \(2, 3, 8, 6\).*\(2, 3, 4, 3\)"),
     "dtype of the gradient": (lambda a: nn.avg_pool2d_backward(a.wide, a.x, 2), E.DTypeError, "grad is float64"),
+    "windows of powers": (lambda a: nn.lp_pool3d(a.cube, 2, 5), E.ShapeError, r"nn.lp_pool3d.*kernel_size=\(5, 5, 5\)"),
     "y of powers": (lambda a: nn.lp_pool2d_backward(a.y, a.x, a.x, 2, 2), E.ShapeError, r"y \(2, 3, 8, 6\)"),
     "indices": (lambda a: nn.max_pool2d_backward(a.y, a.x, a.at[:1], 2), E.ShapeError, r"indices \(1, 3, 4, 3\)"),
     "dtype of indices": (lambda a: nn.max_pool2d_backward(a.y, a.x, a.short, 2), E.DTypeError, "int32"),

@@ -39,10 +39,12 @@ struct CrossEntropyOptions {
   int64_t ignore_index = -100;
   double label_smoothing = 0;           // in [0, 1]
   std::string_view reduction = "mean";  // "mean" (weighted, as PyTorch), "sum", "none"
+  std::optional<int64_t> axis;          // of the classes; empty: 1, or 0 of one axis
 };
-// logits (n, classes, ...) or (classes,). target: integers, without the axis of classes, or probabilities of the
-// logits' shape and dtype, for which "mean" divides by the number of rows. The result is 0-d, or has the logits' shape
-// without classes for "none". For a target out of range the next synchronising call throws IndexError.
+// logits (n, classes, ...) or (classes,), or with the classes along `axis`. target: integers, without the axis of
+// classes, or probabilities of the logits' shape and dtype, for which "mean" divides by the number of rows. The result
+// is 0-d, or has the logits' shape without classes for "none". For a target out of range the next synchronising call
+// throws IndexError.
 STATOR_API Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& = {},
                                const Stream& = {});
 // The gradient of the logits; grad has the shape of the forward function's result.

@@ -16,11 +16,14 @@ struct NormOptions {
   double eps = 1e-5;
 };
 
-// Over the last axes of x. shape: their extents; empty: those of the weight, or without one the last axis.
-struct LayerNormOptions : NormOptions {
-  std::optional<Dims> shape;
+// What is done in the same pass.
+struct FusedNormOptions : NormOptions {
   const Array* residual = nullptr;  // of x's shape and dtype, added to x first
   std::string_view activation;      // of the result: "relu", "silu", "gelu", or empty
+};
+// Over the last axes of x. shape: their extents; empty: those of the weight, or without one the last axis.
+struct LayerNormOptions : FusedNormOptions {
+  std::optional<Dims> shape;
 };
 struct Normalized {
   Array y;
@@ -30,9 +33,10 @@ STATOR_API Normalized layer_norm(const Array& x, const LayerNormOptions& = {}, c
 // x divided by the root of its mean square; no bias.
 STATOR_API Normalized rms_norm(const Array& x, const LayerNormOptions& = {}, const Stream& = {});
 // x (n, channels, ...), over each of `groups` equal groups of channels of a sample; weight and bias are (channels,).
-STATOR_API Array group_norm(const Array& x, int64_t groups, const NormOptions& = {}, const Stream& = {});
-// A group per channel.
-STATOR_API Array instance_norm(const Array& x, const NormOptions& = {}, const Stream& = {});
+// ShapeError, as in PyTorch, where the groups of all samples have one element together.
+STATOR_API Normalized group_norm(const Array& x, int64_t groups, const FusedNormOptions& = {}, const Stream& = {});
+// A group per channel, of two elements at least.
+STATOR_API Normalized instance_norm(const Array& x, const FusedNormOptions& = {}, const Stream& = {});
 
 // Gradients of x, weight and bias, the latter two of the weight's shape, also where none is given.
 struct NormGradients {
