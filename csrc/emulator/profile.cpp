@@ -8,7 +8,13 @@ namespace {
 constexpr uint64_t MiB = 1 << 20, GiB = 1 << 30;
 constexpr uint32_t KiB = 1024;
 
-// Kernels of compute capability 7.0 and above take 32,764 bytes of parameters from CUDA 12.1 on; before it, 4,096.
+// Sources. a100, h100: NVIDIA's papers on the two architectures (multiprocessors, L2, boost clock) and the data sheets
+// (memory, of which clock and bus make the bandwidth: 2 x 1593 MHz x 5120 bits is 2,039 GB/s, 2 x 2619 MHz x 5120 bits
+// 3,352 GB/s). h200: as h100, and the data sheet (141 GB; 2 x 3201 MHz x 6144 bits is 4,917 GB/s, which it rounds
+// to 4.8 TB/s). laptop: NVIDIA's paper on Ada and the table of GeForce laptops (3072 lanes in 24 multiprocessors, 2370
+// MHz, 8 GB of GDDR6 at 16 Gbit/s on 128 bits, which is 256 GB/s; 32 MB of L2 in AD107). Limits of multiprocessors and
+// blocks: the table of technical specifications per compute capability in the CUDA C++ Programming Guide. Kernels of
+// compute capability 7.0 and above take 32,764 bytes of parameters from CUDA 12.1 on; before it, 4,096.
 constexpr std::array profiles = {
     Profile{"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 80 * GiB, 40 * MiB, 1410000, 1593000, 5120, 2048, 32, 164 * KiB,
             48 * KiB, 163 * KiB, 1 * KiB, 32764},

@@ -42,12 +42,14 @@ struct Api {
   int (*get_device)(int* device);
   int (*set_device)(int device);
   int (*device_attribute)(int* value, int attribute, int device);
+  int (*can_access_peer)(int* can, int device, int peer);
   int (*device_name)(char* name, size_t capacity, uint64_t* memory, int device);
   int (*driver_version)(int* version);
   int (*device_synchronize)();
 
   int (*pool_create)(void** pool, int device);
   int (*pool_destroy)(void* pool);
+  int (*pool_set_attribute)(void* pool, int attribute, void* value);
   int (*memory_info)(size_t* free, size_t* total);
   int (*allocate)(void** pointer, size_t bytes);
   int (*allocate_from_pool)(void** pointer, size_t bytes, void* pool, void* stream);

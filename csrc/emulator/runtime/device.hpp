@@ -8,6 +8,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -39,6 +40,9 @@ struct Device {
   mutable std::mutex mutex_;
   std::string fault_;
 };
+
+// The value of an attribute by its number in cudaDeviceAttr; none where the emulator does not know it.
+std::optional<uint64_t> attribute_of(const Profile& profile, int attribute);
 
 // The device whose work the calling thread runs; null outside of work.
 Device* running_device();

@@ -24,20 +24,54 @@ int destroy_pool(void* pool) {
   });
 }
 
+int set_pool_attribute(void* pool, int attribute, void* value) {
+  constexpr int release_threshold = 4;  // cudaMemPoolAttrReleaseThreshold
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    const auto place = s.pools.find(pool);
+    if (place == s.pools.end() || attribute != release_threshold || !value) return error::invalid_value;
+    place->second.threshold = *static_cast<const uint64_t*>(value);
+    return error::success;
+  });
+}
+
+// What the pools of a device keep of freed memory, but for one of them.
+size_t kept_bytes(const System& s, const Device& device, const void* except) {
+  size_t bytes = 0;
+  for (const auto& [handle, pool] : s.pools)
+    if (pool.device == &device && handle != except) bytes += pool.held - pool.live;
+  return bytes;
+}
+
 int memory_info(size_t* free, size_t* total) {
-  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock&) {
     *total = device.memory.capacity();
-    *free = *total - std::min<size_t>(device.memory.live_bytes(), *total);
+    *free = *total - std::min<size_t>(device.memory.live_bytes() + kept_bytes(s, device, nullptr), *total);
     return error::success;
   });
 }
 
 // Memory that frees in the streams still hold is there once they ran.
-void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, MemoryKind kind, Allocation::Kind held) {
-  void* pointer = device.memory.allocate(bytes, kind);
-  if (!pointer && drain(s, lock, device)) pointer = device.memory.allocate(bytes, kind);
-  if (pointer) s.allocations.emplace(pointer, Allocation{&device, held, bytes});
+void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, MemoryKind kind, Allocation::Kind held,
+           void* pool = nullptr) {
+  const size_t kept = kind == MemoryKind::device ? kept_bytes(s, device, pool) : 0;
+  const auto try_once = [&]() -> void* {
+    if (kept && device.memory.live_bytes() + kept + bytes > device.memory.capacity()) return nullptr;
+    return device.memory.allocate(bytes, kind);
+  };
+  void* pointer = try_once();
+  if (!pointer && drain(s, lock, device)) pointer = try_once();
+  if (pointer) s.allocations.emplace(pointer, Allocation{&device, held, bytes, pool});
   return pointer;
+}
+
+// The figures of a pool change at the call, since only the host asks for them.
+void count_in_pool(System& s, void* handle, size_t taken, size_t given) {
+  const auto place = s.pools.find(handle);
+  if (place == s.pools.end()) return;
+  Pool& pool = place->second;
+  pool.live += taken;
+  pool.live -= given;
+  pool.held = std::max(pool.live, std::min<size_t>(pool.held, pool.threshold));
 }
 
 int allocate(void** pointer, size_t bytes) {
@@ -67,8 +101,9 @@ int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
     if (!taker) return error::invalid_resource_handle;
     if (const int code = captured_error(s, *taker, "cudaMallocAsync")) return code;
     Device* const device = place->second.device;
-    *pointer = take(s, lock, *device, bytes, MemoryKind::device, Allocation::Kind::pool);
+    *pointer = take(s, lock, *device, bytes, MemoryKind::device, Allocation::Kind::pool, pool);
     if (!*pointer) return error::memory_allocation;
+    count_in_pool(s, pool, bytes, 0);
     if (taker->done != taker->enqueued) {  // work that the stream's order does not put behind it must not use it yet
       device->memory.lend(*pointer, 0);
       submit(s, lock, taker,
@@ -90,6 +125,7 @@ int free_in_order(void* pointer, void* stream_handle) {
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind != Allocation::Kind::pool) return error::invalid_value;
     Device* const device = place->second.device;
+    count_in_pool(s, place->second.pool, 0, place->second.bytes);
     s.allocations.erase(place);
     submit(s, lock, stream,
            {.what = "cudaFreeAsync", .run = [=] { return device->memory.free(pointer); }, .after = {}});
@@ -123,6 +159,7 @@ int free(void* pointer) {
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind == Allocation::Kind::host) return error::invalid_value;
     const Allocation freed = place->second;
+    count_in_pool(s, freed.pool, 0, freed.bytes);
     s.allocations.erase(place);
     if (freed.kind != Allocation::Kind::pool)
       for (const auto& device : s.devices)
@@ -226,6 +263,7 @@ int pointer_attributes(const void* pointer, int* type, int* index) {
 void add_memory_calls(Api& api) {
   api.pool_create = create_pool;
   api.pool_destroy = destroy_pool;
+  api.pool_set_attribute = set_pool_attribute;
   api.memory_info = memory_info;
   api.allocate = allocate;
   api.allocate_from_pool = allocate_from_pool;

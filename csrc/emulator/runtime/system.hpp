@@ -37,6 +37,8 @@ struct Event {
 
 struct Pool {
   Device* device = nullptr;
+  uint64_t threshold = 0;  // of what was freed, it keeps so much that `held` is no more than this
+  size_t live = 0, held = 0;
 };
 
 struct Allocation {
@@ -44,6 +46,7 @@ struct Allocation {
   Device* device = nullptr;  // whose memory holds it; of host memory, the others have adopted it
   Kind kind = Kind::plain;
   size_t bytes = 0;
+  void* pool = nullptr;  // that it was taken from
 };
 
 // Guarded by the scheduler's lock, but for the devices themselves.

@@ -8,6 +8,7 @@
 #include "ops/scalar.hpp"
 #include "params/creation.hpp"
 #include "params/elementwise.hpp"
+#include "runtime/devices.hpp"
 
 #include <cstring>
 #include <memory>
@@ -58,6 +59,29 @@ void assign_number(Op op, const Array& target, const Scalar& value, const Stream
   kernels::creation::copy(call.queue(), e);
 }
 
+// Whether the runtime has copied from one GPU to another, which it does through memory of its own where neither reaches
+// the other. False where it refuses the two addresses. Waits.
+bool copied_between_devices(const Array& from, const Array& to, const Stream& stream) {
+  constexpr uint16_t op = uint16_t(Op::copy);
+  OpCall call(Op::copy, {&from}, stream);
+  call.stream().synchronize(op);  // throws in a capture, before anything is captured
+  call.reads(from);
+  const runtime::StreamHandle handle = call.stream().handle(op);
+  const int source = from.backend().device().index, target = to.backend().device().index;
+  const auto enqueue = [&, read = from.data_ptr(), written = to.data_ptr(), bytes = from.nbytes()] {
+    return runtime::cuda_copy_between(written, target, read, source, bytes, handle);
+  };
+  const auto describe = [](int code) { return runtime::cuda_table().error_name(code); };
+  try {
+    call.context().runtime().library("cudaMemcpyPeerAsync", enqueue, describe, handle, call.record());
+  } catch (const CudaError& error) {
+    if (error.code() != runtime::status::invalid_value && error.code() != runtime::status::not_supported) throw;
+    return false;
+  }
+  call.stream().synchronize(op);
+  return true;
+}
+
 }  // namespace
 
 Array copy(const Array& x, const Stream& stream) { return converted(Op::copy, x, x.dtype(), stream); }
@@ -104,7 +128,19 @@ void setitem(const Array& x, std::span<const Index> index, const Operand& value,
 
 Array copy_to(const Array& x, const Backend& to, const Stream& stream) {
   if (x.backend() == to) return copy(x, stream);
-  // The copy goes through host memory. The stream belongs to x's backend.
+  // The stream belongs to x's backend.
+  if (to.device().type == DeviceType::cuda && x.backend().device().type == DeviceType::cuda) {
+    constexpr uint16_t op = uint16_t(Op::copy);
+    Context& context = buffer_of(x, "Array.to_device").context();
+    context.require_open(op);
+    const Stream on{Ref<StreamBox>(&context.chosen_stream(stream, x.buffer()->last_stream(), op))};
+    const Array from = x.is_contiguous() ? x : copy(x, on);
+    Array result = empty(to, x.shape(), x.dtype());
+    if (result.size() == 0) return result;
+    to.stream(0).synchronize();  // earlier work may still use the memory that the result got
+    if (copied_between_devices(from, result, on)) return result;
+  }
+  // The copy goes through host memory.
   if (to.device().type == DeviceType::cpu) {
     Array result = empty(to, x.shape(), x.dtype());
     if (result.size() == 0) return result;

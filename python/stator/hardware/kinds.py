@@ -1,0 +1,55 @@
+"""The kinds of devices that backends have."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from stator.errors import InvalidValueError
+
+
+class BackendType(Enum):
+    """What a backend runs on; str() and .display_name give the name as people write it.
+
+    stator itself has CPU and CUDA; the others are for providers. AUTO stands for a choice and is no kind of a device.
+
+    >>> from stator.hardware import BackendType
+    >>> str(BackendType.WEBGPU), BackendType.parse("cuda:1")
+    ('WebGPU', <BackendType.CUDA: 'cuda'>)
+    """
+
+    AUTO = "auto"
+    CPU = "cpu"
+    CUDA = "cuda"
+    METAL = "metal"
+    ROCM = "rocm"
+    WEBGPU = "webgpu"
+
+    @property
+    def display_name(self) -> str:
+        """The name as people write it: "CPU", "CUDA", "ROCm", ..."""
+        return _DISPLAYED[self]
+
+    def __str__(self) -> str:
+        return self.display_name
+
+    @classmethod
+    def parse(cls, kind: object, op: str = "BackendType.parse") -> BackendType:
+        """The type that "cuda", "cuda:1" or a Device names; InvalidValueError for others."""
+        if isinstance(kind, cls):
+            return kind
+        word = str(kind).partition(":")[0].lower()
+        for each in cls:
+            if each.value == word:
+                return each
+        known = ", ".join(each.value for each in cls)
+        raise InvalidValueError(f"device_type={kind!r}", op=op, remedy=f"The types are {known}.")
+
+
+_DISPLAYED = {
+    BackendType.AUTO: "Auto",
+    BackendType.CPU: "CPU",
+    BackendType.CUDA: "CUDA",
+    BackendType.METAL: "Metal",
+    BackendType.ROCM: "ROCm",
+    BackendType.WEBGPU: "WebGPU",
+}
