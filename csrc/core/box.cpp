@@ -9,8 +9,12 @@
 
 #include <chrono>
 #include <ctime>
+#include <vector>
 
 namespace stator {
+
+constinit thread_local uint32_t thread_scope = 0;
+
 namespace {
 
 // The coarse clock: ticks of a few milliseconds are enough for an age, and the call costs a fifth of the exact one.
@@ -80,10 +84,8 @@ void Box::close(Box& box) noexcept {
   if (box.left_alone()) return;
   Tracker& tracker = box.tracker_;
   std::unique_lock lock(tracker.mutex_);
-  if (box.closing()) {
-    while (!box.settled_) runtime::wait_on(tracker.changed_, lock);
-    return;
-  }
+  while (box.closing() && !box.settled_) runtime::wait_on(tracker.changed_, lock);
+  if (box.closing()) return;
   box.closing_.store(true, std::memory_order_release);
   for (;;) {
     Box* child = box.newest_child_;
@@ -105,10 +107,45 @@ void Box::close(Box& box) noexcept {
   tracker.changed_.notify_all();
 }
 
+bool Box::close_all(std::span<const Ref<Box>> boxes, const std::function<bool()>& unused) {
+  if (boxes.empty()) return true;
+  Tracker& tracker = boxes.front()->tracker_;
+  std::vector<void*> handles(boxes.size());  // null of what another thread closes or has not opened yet
+  {
+    const std::lock_guard lock(tracker.mutex_);
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      if (boxes[i]->closing()) continue;
+      // Sequentially consistent with the count of calls in flight, which `unused` reads next.
+      handles[i] = boxes[i]->native_.exchange(nullptr);
+      if (handles[i]) boxes[i]->closing_.store(true, std::memory_order_release);
+    }
+  }
+  const bool released = unused();
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    if (!handles[i]) continue;
+    if (released)
+      boxes[i]->release_native(handles[i]);
+    else
+      boxes[i]->set_native(handles[i]);
+  }
+  const std::lock_guard lock(tracker.mutex_);
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    if (!handles[i]) continue;
+    boxes[i]->settled_ = released;
+    if (!released) boxes[i]->closing_.store(false, std::memory_order_release);
+  }
+  tracker.changed_.notify_all();
+  return released;
+}
+
 void Box::throw_closed(uint16_t op) const {
   if (generation_ != process_generation()) {
     throw ForkedProcessError(op_text(op), "the backend belongs to the parent of this process",
                              "Open a backend after the fork, or start processes with the spawn method");
+  }
+  if (scope() && parent_ && !parent_->closing()) {
+    throw BackendClosedError(op_text(op), std::string("the ") + name(kind_) + " was made in a scope that has ended",
+                             "Use it inside the scope, or keep it beyond the end with Scope.keep()");
   }
   throw BackendClosedError(op_text(op), std::string("the ") + name(kind_) + " belongs to a closed backend",
                            "Use it before Backend.close(), or open a new Backend");

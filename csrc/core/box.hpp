@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 
 namespace stator {
 
@@ -14,6 +16,9 @@ enum class BoxKind : uint8_t { context, pool, buffer, pinned, stream, event, lib
 const char* name(BoxKind);
 
 class Tracker;
+
+// The scope of what this thread makes (stator/execution/scope.hpp); 0 for none.
+extern constinit thread_local uint32_t thread_scope;
 
 class Box {
  public:
@@ -24,6 +29,14 @@ class Box {
   // Closes the children, newest first, then takes the native handle by an atomic exchange and releases it. Idempotent,
   // callable from any thread, never throws. Returns once the box is closed, even if another thread closes it.
   static void close(Box& box) noexcept;
+
+  // Closes boxes of one tracker that have no children. `unused` is asked when nobody can get their handles any more,
+  // and before these are released: whether those who had got them have ended. If not, the boxes are open again.
+  static bool close_all(std::span<const Ref<Box>> boxes, const std::function<bool()>& unused);
+
+  // The scope that the thread was in which made it, or that it was moved to since; 0 for none.
+  uint32_t scope() const { return scope_.load(std::memory_order_relaxed); }
+  void change_scope(uint32_t from, uint32_t to) { scope_.compare_exchange_strong(from, to, std::memory_order_relaxed); }
 
   // What the Tracker reports. No virtual functions, since it may call them while a destructor runs.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -78,6 +91,7 @@ class Box {
   const uint32_t generation_;
   std::atomic<bool> closing_{false};
   bool settled_ = false;  // closed and released; guarded by the tracker's mutex
+  std::atomic<uint32_t> scope_{thread_scope};
   std::atomic<void*> native_{nullptr};
   std::atomic<size_t> bytes_{0};
   Box* const parent_;

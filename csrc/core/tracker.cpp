@@ -53,6 +53,23 @@ size_t Tracker::detached() const {
   return count;
 }
 
+std::vector<Ref<Box>> Tracker::of_scope(uint32_t scope) const {
+  std::vector<Ref<Box>> found;
+  for_each([&](const Box& box) {
+    const bool owned = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned || box.kind_ == BoxKind::event ||
+                       box.kind_ == BoxKind::graph;
+    if (!owned || box.part_ || box.closed() || box.scope() != scope) return;
+    found.emplace_back();  // which may throw, and then nothing was retained
+    if (box.try_retain()) {
+      found.back() = Ref<Box>(const_cast<Box*>(&box));
+      release(&box);  // of the two references
+    } else {
+      found.pop_back();  // another thread is destroying it
+    }
+  });
+  return found;
+}
+
 std::string Tracker::largest_owner() const {
   size_t bytes = 0;
   uint16_t origin = no_op;

@@ -29,6 +29,7 @@ from stator.errors import (
 from stator.execution import _graph
 from stator.execution._arguments import flag, under_name, whole
 from stator.execution._graph import Graph
+from stator.execution._outside import belong, outside
 
 if TYPE_CHECKING:
     from stator._backend import Stream
@@ -152,7 +153,8 @@ class GraphCache:
         require_key(key, op)
         with self._lock:
             if key not in self._graphs:
-                made = callable_of(creator, op, "creator")()
+                with outside():
+                    made = callable_of(creator, op, "creator")()
                 if not isinstance(made, Graph):
                     raise DTypeError(
                         f"The creator returned {type(made).__name__}",
@@ -386,7 +388,7 @@ class GraphFunction(Generic[P, R]):
         stream = backend.current_stream
         while True:
             results: list[Array] = []
-            with capture(backend, stream, fresh) as graph:
+            with outside() as scopes, capture(backend, stream, fresh) as graph:
                 structure = take_apart(self._function(*args, **kwargs), results)
             self._captures += 1
             made, places = self._places(graph, results, arguments)
@@ -401,6 +403,7 @@ class GraphFunction(Generic[P, R]):
             _graph.replace(graph, before.graph)
         graph.launch(stream=stream)
         self._keep(key, entry)
+        belong(made, scopes, backend)
         return entry.result(arguments, made)
 
     @staticmethod

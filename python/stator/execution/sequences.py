@@ -14,6 +14,7 @@ from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidV
 from stator.execution import _graph, _transfers
 from stator.execution._arguments import array_of, whole
 from stator.execution._in_flight import InFlight, Use, use_of
+from stator.execution._outside import outside
 from stator.execution._steps import Bound, bind
 from stator.execution.graphs import capture
 
@@ -387,7 +388,7 @@ class LaunchSequence:
         """The graph of the repeated part, which is captured once; None where it cannot be."""
         if self._graph is None and self._capture_error is None:
             try:
-                with capture(self._backend, self._stream) as graph:
+                with outside(), capture(self._backend, self._stream) as graph:
                     for bound in self._repeated:
                         bound.enqueue(self._stream)
             except CaptureError as error:

@@ -1,0 +1,84 @@
+"""What may help after an error, by its type and by what it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stator import errors
+from stator._recovery.conversion import is_sticky
+
+_OF_TYPE: dict[type[errors.StatorError], tuple[str, ...]] = {
+    errors.OutOfMemoryError: (
+        "Release arrays that are not needed any more, or work in smaller pieces.",
+        "Free what a part of the program made at its end: with be.scoped().",
+        "See what is alive: be.resources() and be.memory_stats().",
+    ),
+    errors.DeviceUnavailableError: (
+        "Let `python -m stator doctor` find the cause.",
+        'Work on the host: Backend("cpu").',
+    ),
+    errors.BackendClosedError: (
+        "Open another backend like it: be.reopen().",
+        "Keep what a scope made beyond its end: scope.keep(array).",
+    ),
+    errors.BackendMismatchError: ("Move one operand: x.to_device(be.device).",),
+    errors.ForkedProcessError: (
+        "Open a backend in the child, after the fork.",
+        'Start processes by multiprocessing.get_context("spawn").',
+    ),
+    errors.CaptureError: ("Do before the capture what needs values on the host, or what cannot be captured.",),
+    errors.CompileError: ("Read the log in .cause; it has the lines of the source.",),
+    errors.LibraryNotFoundError: ("Let `python -m stator doctor` say which libraries are missing.",),
+    errors.StreamOrderError: ("Order the streams: second.wait(first.record()).",),
+    errors.HostCopyError: ("Give the op a fixed size of its result, or leave be.forbid_host_copies().",),
+    errors.SynchronizationError: ("Read results after the loop, all at once, or leave be.sync_debug().",),
+    errors.InFlightError: ("Wait for the other calls to end, then call again.",),
+    errors.CleanupError: ("See .errors for what each cleanup raised; the others ran.",),
+    errors.LinAlgError: ("Check the matrix for NaN, and its condition; add a small multiple of the identity.",),
+    errors.UnsupportedError: ("See the op's entry in stator.op_table() for what it supports.",),
+    errors.DTypeError: ("Convert the argument, an array by x.astype().",),
+    errors.ShapeError: ("Compare the shapes in the message; reshape or broadcast one operand.",),
+    errors.OutOfRangeError: ('Find the call that has the index: Backend(check_indices="eager").',),
+}
+_OF_ANY_CUDA_ERROR = (
+    "Run with STATOR_SYNC=1, so that the call whose work failed raises the error.",
+    "Run the same on a cpu with STATOR_HOST_MODE=checked, which checks what kernels do.",
+)
+_STICKY = "Start the process anew: after this error the device does nothing more in it."
+
+
+def suggestions(error: errors.StatorError) -> list[str]:
+    """What StatorError.recovery_suggestions does: without duplicates, those of the error itself first."""
+    return list(dict.fromkeys(_all(error)))
+
+
+def _all(error: errors.StatorError) -> Iterator[str]:
+    if error.remedy:
+        yield error.remedy if error.remedy.endswith((".", "!", "?")) else f"{error.remedy}."
+    if isinstance(error, errors.OutOfMemoryError):
+        yield from _of_memory(error)
+    if isinstance(error, errors.CudaError):
+        yield from _of_cuda(error)
+    for kind in type(error).__mro__:
+        yield from _OF_TYPE.get(kind, ())
+
+
+def _of_memory(error: errors.OutOfMemoryError) -> Iterator[str]:
+    if error.largest_owner:
+        yield f"Release the largest owner of memory: {error.largest_owner}."
+    if error.limit and error.requested > error.limit:
+        yield f"Raise memory_limit: {error.limit} bytes never hold the {error.requested} that were asked for."
+    elif error.limit:
+        yield f"Raise memory_limit, which is {error.limit} bytes."
+    if error.cached:
+        yield "Give cached memory of other backends back: be.empty_cache()."
+
+
+def _of_cuda(error: errors.CudaError) -> Iterator[str]:
+    if is_sticky(error):
+        yield _STICKY
+    if "InsufficientDriver" in error.name:
+        yield "Install a driver that is as new as the CUDA runtime; `python -m stator doctor` names both versions."
+    if "NoKernelImage" in error.name:
+        yield "Install a build for the GPU's compute capability; `python -m stator doctor` names it."
+    yield from _OF_ANY_CUDA_ERROR

@@ -1,0 +1,40 @@
+"""What is kept for later calls belongs to no scope (stator.resources), though it is made inside one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from stator import _backend
+
+if TYPE_CHECKING:
+    from stator._array import Array
+    from stator.backend import Backend
+
+    Scopes = tuple[tuple[_backend.Backend, int], ...]
+
+
+@contextmanager
+def outside() -> Iterator[Scopes]:
+    """A block whose arrays, events and graphs belong to no scope. Gives the scopes around it."""
+    before = _backend.set_scopes(())
+    try:
+        yield before
+    finally:
+        _backend.set_scopes(before)
+
+
+def belong(arrays: Iterable[Array], scopes: Scopes, backend: Backend) -> None:
+    """Lets arrays that were made outside belong to the innermost of the backend's scopes, since they are results."""
+    number = number_in(scopes, backend)
+    if number:
+        from stator.execution._scopes import change_scope
+
+        for x in arrays:
+            change_scope(x, 0, number)
+
+
+def number_in(scopes: Scopes, backend: Backend) -> int:
+    """The innermost scope of the backend; 0 where there is none."""
+    return next((number for owner, number in reversed(scopes) if owner is backend), 0)

@@ -1,0 +1,32 @@
+"""Resources with a life of their own: scopes, cleanups and buffers of bytes. Each part is loaded on first use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stator.resources._buffers import BufferDescriptor
+    from stator.resources._held import ManagedResource, ScopedResource
+    from stator.resources._scopes import Scope
+
+_MODULES = {
+    "BufferDescriptor": "_buffers",
+    "ManagedResource": "_held",
+    "Scope": "_scopes",
+    "ScopedResource": "_held",
+}
+
+__all__ = ["BufferDescriptor", "ManagedResource", "Scope", "ScopedResource"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,0 +1,96 @@
+"""BufferDescriptor: memory of a device by its size in bytes, and what makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from stator import _backend
+from stator._dtype import dtype as to_dtype
+from stator.errors import DTypeError, InvalidValueError, renamed
+from stator.execution import _scopes
+from stator.resources._held import ScopedResource, hold
+
+if TYPE_CHECKING:
+    from stator._array import Array
+    from stator._typing import DTypeLike
+    from stator.backend import Backend
+
+
+@dataclass(frozen=True)
+class BufferDescriptor:
+    """Memory of a device: size in bytes, dtype of the elements as which it is seen (None: uint8), and its usage.
+
+    usage is a word of the caller's for what the memory is for, which errors show; memory of CUDA serves every use.
+    InvalidValueError for a size that is negative, that has 2**63 bytes or more, or that is no multiple of an element.
+
+    >>> stator.resources.BufferDescriptor(1024, dtype="float32").shape
+    (256,)
+    """
+
+    size: int
+    dtype: DTypeLike | None = None
+    usage: str = "storage"
+
+    def __post_init__(self) -> None:
+        op = "BufferDescriptor"
+        try:
+            object.__setattr__(self, "size", index(self.size))
+        except TypeError:
+            raise DTypeError(
+                f"Got size of type {type(self.size).__name__}", op=op, remedy="Give a number of bytes."
+            ) from None
+        try:
+            itemsize = to_dtype("uint8" if self.dtype is None else self.dtype).itemsize
+        except DTypeError as error:
+            raise renamed(error, op) from None
+        if not isinstance(self.usage, str):
+            raise DTypeError(f"Got usage of type {type(self.usage).__name__}", op=op, remedy="Give a word.")
+        if not 0 <= self.size < 2**63:
+            raise InvalidValueError(f"size={self.size}", op=op, remedy="Give at least 0 and less than 2**63 bytes.")
+        if self.size % itemsize:
+            raise InvalidValueError(
+                f"size={self.size} with elements of {itemsize} bytes", op=op, remedy="Give a multiple of an element."
+            )
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Of the array that is made: the number of elements."""
+        return (self.size // to_dtype("uint8" if self.dtype is None else self.dtype).itemsize,)
+
+
+def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Backend.create_buffer") -> Array:
+    """What Backend.create_buffer does."""
+    from stator.errors import StatorError
+
+    if not isinstance(descriptor, BufferDescriptor):
+        raise DTypeError(
+            f"Got descriptor of type {type(descriptor).__name__}",
+            op=op,
+            remedy="Give a stator.resources.BufferDescriptor.",
+        )
+    kind = "uint8" if descriptor.dtype is None else descriptor.dtype
+    try:
+        return backend.empty(descriptor.shape, dtype=kind)
+    except StatorError as error:
+        changed = renamed(error, op)
+        changed.add_note(f"for {descriptor.size} bytes of {descriptor.usage}")
+        raise changed from None
+
+
+def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> ScopedResource[Array]:
+    """What Backend.create_scoped_buffer does: the array has a scope of its own."""
+    from stator.resources._methods import stack_of
+    from stator.resources._scopes import end
+
+    op = "Backend.create_scoped_buffer"
+    number = _scopes.new_scope()
+    stack = stack_of(backend, op)
+    around = _backend.set_scopes(((backend, number),))
+    try:
+        buffer = create_buffer(backend, descriptor, op)
+    finally:
+        _backend.set_scopes(around)
+    made: Any = hold(ScopedResource, buffer, lambda _: end(backend, number, op), stack, backend)
+    return made  # type: ignore[no-any-return]
