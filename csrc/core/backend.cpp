@@ -60,10 +60,21 @@ Device require_device(std::string_view text) {
   return device;
 }
 
-void require_own(int index) {
-  if (index >= 0 && index < Backend::stream_count) return;
+void require_own(const Context& context, int index) {
+  if (index >= 0 && index < context.stream_count()) return;
   throw ValueError("Backend.stream", "stream " + std::to_string(index),
-                   "Streams are numbered from 0 to " + std::to_string(Backend::stream_count - 1));
+                   "Streams are numbered from 0 to " + std::to_string(context.stream_count() - 1));
+}
+
+void require_valid(const BackendOptions& options) {
+  if (options.stream_pool_size < 1 || options.stream_pool_size > Backend::stream_limit)
+    throw ValueError("Backend", "stream_pool_size=" + std::to_string(options.stream_pool_size),
+                     "A backend has 1 to " + std::to_string(Backend::stream_limit) + " streams");
+  if (options.memory_limit && options.memory_pool_size > options.memory_limit)
+    throw ValueError("Backend",
+                     "memory_pool_size=" + std::to_string(options.memory_pool_size) +
+                         " with memory_limit=" + std::to_string(options.memory_limit),
+                     "Reserve no more than the limit");
 }
 
 Context& require(const Ref<Context>& context) {
@@ -79,8 +90,11 @@ Backend Backend::open(std::string_view device, const BackendOptions& options) {
   if (resolved.checks < 0) resolved.checks = checks_of_environment();
   if (resolved.require_libraries < 0) resolved.require_libraries = flag_of_environment("STATOR_REQUIRE_LIBRARIES");
   const bool blocking = flag_of_environment("STATOR_SYNC");
+  require_valid(resolved);
+  set_jit_cache(resolved.jit_cache_path, resolved.jit_cache_size);  // before the driver starts
   Ref<Context> context = Context::open(require_device(device), resolved);
   context->runtime().set_blocking(blocking);
+  if (resolved.profiling) context->runtime().change_telemetry_modes(0, runtime::Telemetry::count);
   return Backend(std::move(context));
 }
 
@@ -105,15 +119,17 @@ DeviceInfo Backend::info() const {
           .multiprocessors = p.limits.multiprocessors};
 }
 
+int Backend::stream_count() const { return require(context_).stream_count(); }
+
 Stream Backend::stream(int index) const {
   const OpGuard guard(require(context_), call::stream);
-  require_own(index);
+  require_own(*context_, index);
   return Stream(context_->stream(index));
 }
 
 Stream Backend::stream(int index, int priority) const {
   const OpGuard guard(require(context_), call::stream);
-  require_own(index);
+  require_own(*context_, index);
   return Stream(Ref<StreamBox>(&context_->stream_with_priority(index, priority)));
 }
 
@@ -146,6 +162,11 @@ std::vector<Resource> Backend::resources() const {
 MemoryStats Backend::memory() const {
   ReleaseQueue::drain();
   return require(context_).pool().stats();
+}
+
+void Backend::set_memory_limit(size_t bytes) const {
+  const OpGuard guard(require(context_), call::set_memory_limit);
+  context_->pool().set_limit(bytes, call::set_memory_limit);
 }
 
 Statistics Backend::statistics() const {

@@ -122,7 +122,7 @@ runtime::StreamHandle StreamBox::add_capture(bool itself, std::shared_ptr<GraphC
 }
 
 void StreamBox::begin_capture(const std::shared_ptr<GraphCapture>& capture, uint16_t op) {
-  const runtime::StreamHandle stream = add_capture(index_ >= Backend::stream_count, capture, op);
+  const runtime::StreamHandle stream = add_capture(!is_own(), capture, op);
   try {
     context_.runtime().capture_begin(stream, op);
   } catch (...) {
@@ -177,7 +177,7 @@ runtime::StreamHandle Context::allocation_stream(int index, uint16_t op) {
   StreamBox& stream = opened_stream(index);
   if (!stream.is_captured_itself()) return stream.own_handle(op);
   const std::shared_ptr<GraphCapture> capture = stream.capture();
-  for (int i = Backend::stream_count - 1; capture && i >= 0; --i) {
+  for (int i = stream_count() - 1; capture && i >= 0; --i) {
     if (streams_[i]->is_captured_itself()) continue;
     capture->note_allocation(i);
     return opened_stream(i).own_handle(op);

@@ -29,11 +29,19 @@ Context::Context(Device device, const BackendOptions& options, std::unique_ptr<T
   const runtime::Table& table = device.type == DeviceType::cuda ? runtime::cuda_table() : runtime::host_table();
   runtime_ = std::make_shared<runtime::Runtime>(table, device.index, unsigned(std::max(options.checks, 0)));
   spare_ = std::make_unique<std::shared_ptr<runtime::Runtime>>(runtime_);
+  if (options.memory_pool_size) reserve(options.memory_pool_size);
   limits_ = runtime_->properties().limits;
   limits_.target = kernels_->target;
   for (int i = 0; i < Backend::stream_limit; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
   pool_ = std::make_unique<Pool>(*this);
   set_native(runtime_.get());
+}
+
+void Context::reserve(size_t bytes) {
+  if (runtime_->reserve(bytes, call::open) == success) return;
+  size_t free = 0, total = 0;
+  runtime_->memory_info(&free, &total);
+  throw OutOfMemoryError(op_text(call::open), {bytes, free, 0, options_.memory_limit, {}});
 }
 
 Context::~Context() {
@@ -67,6 +75,24 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
   return true;
 }
 
+bool Context::end_scope(uint32_t scope, std::chrono::steady_clock::duration patience, size_t* closed) {
+  *closed = 0;
+  if (left_alone()) return true;
+  ReleaseQueue::drain();
+  const std::vector<Ref<Box>> boxes = tracker_->of_scope(scope);
+  const runtime::DeviceScope device(runtime_->table(), runtime_->device());
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const bool ended = Box::close_all(boxes, [&] {
+    while (in_flight_.load() != 0) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return true;
+  });
+  if (ended) *closed = boxes.size();
+  return ended;
+}
+
 void Context::release_native(void*) noexcept { report("context_destroy", runtime_->destroy_noexcept()); }
 
 void Context::require_host_copies(uint16_t op, size_t bytes) const {
@@ -95,7 +121,7 @@ StreamBox& Context::opened_stream(int index) {
   StreamBox& stream = *streams_[index];
   if (stream.closed()) [[unlikely]] {
     require_open(call::stream);
-    if (index >= Backend::stream_count) return opened_stream(0);
+    if (index >= stream_count()) return opened_stream(0);
     stream.open(call::stream);
   }
   return stream;

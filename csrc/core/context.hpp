@@ -36,6 +36,9 @@ class Context final : public Box {
   // deadline, since daemon threads may stay in a call.
   static constexpr auto forever = std::chrono::steady_clock::time_point::max();
   bool shut(std::chrono::steady_clock::time_point deadline = forever) noexcept;
+  // Closes what belongs to the scope, when no call is in flight that could use it. False where one still was after
+  // `patience`, and then nothing is closed. closed: how many boxes were.
+  bool end_scope(uint32_t scope, std::chrono::steady_clock::duration patience, size_t* closed);
   bool is_shut() const { return shut_.load(std::memory_order_acquire); }
   bool quiet() const { return quiet_.load(std::memory_order_acquire); }  // shut, and all work is done
 
@@ -50,6 +53,7 @@ class Context final : public Box {
   const params::DeviceLimits& limits() const { return limits_; }  // with the target of its kernels
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
+  int stream_count() const { return options_.stream_pool_size; }  // of its own; those of other libraries follow
   Ref<StreamBox> stream(int index) { return Ref<StreamBox>(&opened_stream(index)); }
   // Created at first use; lives as long as the context. In the place of one that was given back to its library, whose
   // work is done, the default one.
@@ -102,6 +106,7 @@ class Context final : public Box {
   friend class OpGuard;
   friend class OpenGuard;
   Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker);
+  void reserve(size_t bytes);  // OutOfMemoryError
   void release_native(void*) noexcept override;
   void give_back(LibraryBox* library) noexcept;
   void drop_capture(const StreamBox& stream, const StreamBox::Capturing& one) noexcept;

@@ -102,7 +102,7 @@ void Stream::close() const {
 }
 
 int Stream::priority() const { return box_ ? box_->priority() : 0; }
-bool Stream::external() const { return box_ && box_->index() >= Backend::stream_count; }
+bool Stream::external() const { return box_ && !box_->is_own(); }
 int Stream::index() const { return box_ ? box_->index() : 0; }
 
 void* Stream::native() const {

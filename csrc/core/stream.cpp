@@ -19,6 +19,8 @@ StreamBox::StreamBox(Context& context, int index)
 
 StreamBox::~StreamBox() { dispose(); }
 
+bool StreamBox::is_own() const { return index_ < context_.stream_count(); }
+
 void StreamBox::open(uint16_t op, int priority) {
   if (!closed()) return;
   const std::lock_guard lock(mutex_);
@@ -40,7 +42,7 @@ void StreamBox::adopt(runtime::StreamHandle stream, int priority, std::unique_pt
 }
 
 void StreamBox::give_back(uint16_t op) {
-  if (index_ < Backend::stream_count)
+  if (is_own())
     throw ValueError(op_text(op), "the backend's own stream " + std::to_string(index_),
                      "It closes with the backend; give back streams of external_stream()");
   synchronize(op);
@@ -162,7 +164,7 @@ void StreamBox::release_native(void* handle) noexcept {
   }
   context_.report("free", runtime.free_noexcept(slot_.claim, sizeof(uint32_t), handle));
   // Either waits, so that the record is final and callbacks have run, unless the device has failed.
-  if (index_ < Backend::stream_count)
+  if (is_own())
     context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));
   else
     context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(handle));

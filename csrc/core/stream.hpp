@@ -34,6 +34,7 @@ class StreamBox final : public Box {
   ~StreamBox() override;
   Context& context() const { return context_; }
   int index() const { return index_; }
+  bool is_own() const;  // the backend's own, not of another library
   // What the calling thread gives its work to.
   runtime::StreamHandle handle(uint16_t op) const {
     if (captures_count_.load(std::memory_order_acquire) != 0) [[unlikely]]
@@ -49,7 +50,7 @@ class StreamBox final : public Box {
   void open(uint16_t op, int priority = 0);  // creates the native stream and its error slot, at first use
   // Takes a stream of another library, which must exist until the owner is released, after this has closed.
   void adopt(runtime::StreamHandle stream, int priority, std::unique_ptr<ForeignOwner> owner, uint16_t op);
-  bool is_free_place() const { return index_ >= Backend::stream_count && closed() && !given_back_.load(); }
+  bool is_free_place() const { return !is_own() && closed() && !given_back_.load(); }
   void give_back(uint16_t op);  // waits for a stream of another library, and closes
   int priority() const { return priority_.load(std::memory_order_relaxed); }
   void add_callback(std::function<void()> function);  // see Stream

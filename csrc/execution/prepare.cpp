@@ -113,7 +113,7 @@ void prepare(const Backend& backend, const std::vector<Op>& ops, const Stream& s
   on.zeroed_scratch(counters, this_call);
   prepare_libraries(backend, stream, ops, families);
   on.synchronize(this_call);
-  if (on.index() >= Backend::stream_count) return;  // it is captured itself
+  if (!on.is_own()) return;  // it is captured itself
   const StreamBox::OnStandIn captured(on, this_call);
   prepare_libraries(backend, stream, ops, families);
   on.synchronize(this_call);

@@ -122,6 +122,25 @@ Status memory_info(ContextHandle handle, size_t* free, size_t* total) {
   return call(handle, [=] { return cudaMemGetInfo(free, total); });
 }
 
+// What is freed beyond the threshold goes back to the driver; an allocation of that size fills the pool. Other streams
+// may use the memory when its free has run.
+Status reserve(ContextHandle handle, size_t bytes) {
+  const cudaMemPool_t pool = context_of(handle).pool;
+  return call(handle, [=] {
+    uint64_t threshold = bytes;
+    cudaStream_t stream = nullptr;
+    void* memory = nullptr;
+    cudaError_t code = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+    if (code == cudaSuccess) code = cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0);
+    if (code != cudaSuccess) return code;
+    code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream);
+    if (code == cudaSuccess) code = cudaFreeAsync(memory, stream);
+    if (code == cudaSuccess) code = cudaStreamSynchronize(stream);
+    const cudaError_t ended = cudaStreamDestroy(stream);
+    return code == cudaSuccess ? ended : code;
+  });
+}
+
 Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** out) {
   const cudaMemPool_t pool = context_of(handle).pool;
   const size_t asked = bytes ? bytes : 1;
@@ -338,6 +357,7 @@ const Table& cuda_table() {
       .device_synchronize = device_synchronize,
       .memory_device = memory_device,
       .memory_info = memory_info,
+      .reserve = reserve,
       .allocate = allocate,
       .free = free_memory,
       .allocate_pinned = allocate_pinned,

@@ -189,6 +189,8 @@ STATOR_SHIM(cudaSetDevice, (int device), (device), api.set_device(device))
 STATOR_SHIM(cudaGetDeviceCount, (int* count), (count), api.device_count(count))
 STATOR_SHIM(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr attribute, int device), (value, attribute, device),
             api.device_attribute(value, attribute, device))
+STATOR_SHIM(cudaDeviceCanAccessPeer, (int* can, int device, int peer), (can, device, peer),
+            api.can_access_peer(can, device, peer))
 STATOR_SHIM(cudaGetDeviceProperties, (cudaDeviceProp * out, int device), (out, device), properties_of(api, out, device))
 STATOR_SHIM(cudaDriverGetVersion, (int* version), (version), api.driver_version(version))
 STATOR_SHIM(cudaDeviceSynchronize, (), (), api.device_synchronize())
@@ -196,6 +198,8 @@ STATOR_SHIM(cudaDeviceSynchronize, (), (), api.device_synchronize())
 STATOR_SHIM(cudaMemPoolCreate, (cudaMemPool_t * pool, const cudaMemPoolProps* props), (pool, props),
             api.pool_create(reinterpret_cast<void**>(pool), device_of(props->location)))
 STATOR_SHIM(cudaMemPoolDestroy, (cudaMemPool_t pool), (pool), api.pool_destroy(pool))
+STATOR_SHIM(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
+            (pool, attribute, value), api.pool_set_attribute(pool, attribute, value))
 STATOR_SHIM(cudaMemGetInfo, (size_t* free, size_t* total), (free, total), api.memory_info(free, total))
 STATOR_SHIM(cudaMallocFromPoolAsync, (void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
             (pointer, bytes, pool, stream), api.allocate_from_pool(pointer, bytes, pool, stream))
@@ -210,6 +214,9 @@ STATOR_SHIM(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void* 
 
 STATOR_SHIM(cudaMemcpyAsync, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
             (to, from, bytes, kind, stream), api.copy(to, from, bytes, kind, stream))
+STATOR_SHIM(cudaMemcpyPeerAsync,
+            (void* to, int to_device, const void* from, int from_device, size_t bytes, cudaStream_t stream),
+            (to, to_device, from, from_device, bytes, stream), api.copy(to, from, bytes, cudaMemcpyDefault, stream))
 STATOR_SHIM(cudaMemsetAsync, (void* pointer, int byte, size_t bytes, cudaStream_t stream),
             (pointer, byte, bytes, stream), api.fill(pointer, byte, bytes, stream))
 

@@ -1,4 +1,5 @@
 // The cuda table of a build without CUDA: every call reports that there is no device.
+#include "runtime/devices.hpp"
 #include "runtime/nvtx.hpp"
 #include "runtime/runtime.hpp"
 
@@ -42,6 +43,7 @@ const Table& cuda_table() {
       .device_synchronize = refuse,
       .memory_device = refuse,
       .memory_info = refuse,
+      .reserve = refuse,
       .allocate = refuse,
       .free = refuse,
       .allocate_pinned = refuse,
@@ -83,6 +85,10 @@ bool cuda_available(std::string* reason) {
 }
 
 bool cuda_emulated() { return false; }
+
+Status cuda_attributes(int, Attributes*) { return none(); }
+
+Status cuda_copy_between(void*, int, const void*, int, size_t, StreamHandle) { return none(); }
 
 void cuda_name_work(std::string_view) {}
 

@@ -34,7 +34,8 @@ namespace stator {
   X(read_ranges, "Backend.read_ranges")             \
   X(open, "Backend")                                \
   X(telemetry, "Backend.telemetry")                 \
-  X(take_warning, "Backend.synchronize")
+  X(take_warning, "Backend.synchronize")            \
+  X(set_memory_limit, "Backend.set_resource_limits")
 
 namespace call {
 enum : uint16_t {

@@ -128,6 +128,13 @@ void Runtime::memory_info(size_t* free, size_t* total) {
   check(Call::allocate, context_ ? table_.memory_info(context_, free, total) : status::context_destroyed);
 }
 
+Status Runtime::reserve(size_t bytes, uint16_t op) {
+  Status code = enter(Call::allocate);
+  if (!code) code = table_.reserve(context_, bytes);
+  if (code != status::out_of_memory) check(Call::allocate, code, op);
+  return code;
+}
+
 Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out, uint16_t op) {
   Status code = enter(Call::allocate);
   if (!code) code = table_.allocate(context_, bytes, stream, out);

@@ -138,6 +138,9 @@ struct Table {
   // or page-locked memory), -1 for other memory of the host. Always the context's device on host.
   Status (*memory_device)(ContextHandle, const void* pointer, int* device);
   Status (*memory_info)(ContextHandle, size_t* free, size_t* total);
+  // cuda: the driver's pool takes so many bytes from the device, and keeps them until the context ends. Nothing on
+  // host.
+  Status (*reserve)(ContextHandle, size_t bytes);
   Status (*allocate)(ContextHandle, size_t bytes, StreamHandle, void** out);
   Status (*free)(ContextHandle, void* pointer, size_t bytes, StreamHandle);
   Status (*allocate_pinned)(ContextHandle, size_t bytes, void** out);
@@ -256,6 +259,7 @@ class Runtime {
   Status destroy_noexcept();
 
   void memory_info(size_t* free, size_t* total);
+  Status reserve(size_t bytes, uint16_t op);  // as of Table; success or out_of_memory; counted as an allocation
   // Allocations return success or out_of_memory, so that the Pool can free cached blocks and retry, or throw.
   Status allocate(size_t bytes, StreamHandle, void** out, uint16_t op = no_op);
   // In the order of the stream; without one, or after the end of the context, when the device has done all its work.

@@ -47,4 +47,15 @@ void* open_shared_object(const std::string& file, std::string_view op, std::stri
   return nullptr;
 }
 
+bool driver_started() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+  if (!driver) return false;
+  constexpr int not_initialized = 3;  // CUDA_ERROR_NOT_INITIALIZED
+  const auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
+  int devices = 0;
+  const bool started = count && count(&devices) != not_initialized;
+  dlclose(driver);
+  return started;
+}
+
 }  // namespace stator

@@ -16,4 +16,7 @@ bool file_handles_exhausted(std::string* why = nullptr);
 // LibraryNotFoundError where no file handle was left, because then nothing is known about the file.
 void* open_shared_object(const std::string& file, std::string_view op, std::string& cause);
 
+// Whether the CUDA driver is in this process and was used, by whomever. Neither loads nor starts it.
+bool driver_started();
+
 }  // namespace stator

@@ -101,6 +101,40 @@ void pinned() {
   CHECK(left() == nothing);
 }
 
+void frees_at_once() {
+  Backend backend = open_host({.pool_policy = PoolPolicy::none, .checks = 3});
+  const Stream one = backend.stream(1), two = backend.stream(2);
+  std::atomic<bool> done{false};
+  const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) { pause(10), done = true; };
+  {
+    const Array array = make(backend, 1000, one);
+    enqueue(array, slow, two);  // the free on its home stream waits for it, or writes to freed memory are found
+  }
+  CHECK(backend.memory().live_bytes == 0 && backend.memory().cached_bytes == 0);
+  backend.synchronize();
+  CHECK(done);
+  const Array again = make(backend, 1000, one);
+  const MemoryStats stats = backend.memory();
+  CHECK(stats.reuses == 0 && stats.allocations == 2 && stats.deallocations == 1 && stats.failures == 0);
+  backend.close();
+  CHECK(left() == nothing);
+}
+
+void changed_limit() {
+  Backend backend = open_host();
+  const Array a = make(backend, 4 << 20);
+  { const Array b = make(backend, 6 << 20); }
+  CHECK(!THROWN(ValueError, backend.set_memory_limit(1 << 20)).empty());
+  CHECK(backend.memory().limit == 0 && backend.memory().cached_bytes == 6 << 20);
+  backend.set_memory_limit(4 << 20);
+  CHECK(backend.memory().cached_bytes == 0);
+  CHECK(!THROWN(OutOfMemoryError, make(backend, 512)).empty() && backend.memory().failures == 1);
+  backend.set_memory_limit(0);
+  CHECK(make(backend, 512).size() == 512);
+  CHECK(!THROWN(ValueError, open_host({.stream_pool_size = 0})).empty());
+  CHECK(!THROWN(ValueError, open_host({.memory_limit = 1, .memory_pool_size = 2})).empty());
+}
+
 // The runtime calls of one step of work.
 void step(const Backend& backend) {
   static const std::function<void(const params::ErrorSlot&)> touch = [](const params::ErrorSlot&) { pause(1); };
@@ -122,12 +156,12 @@ void step(const Backend& backend) {
   backend.empty_cache();
 }
 
-void injection() {
+void injection(PoolPolicy policy) {
   for (const bool until_lifted : {false, true}) {
     int64_t k = 0, made = 0;
     int failures = 0;
     for (; made >= k; ++k) {  // until the k-th call is not made any more
-      Backend backend = open_host({.checks = 3});
+      Backend backend = open_host({.pool_policy = policy, .checks = 3});
       testing::inject(backend, {.fail_at = k, .until_lifted = until_lifted});
       try {
         step(backend);
@@ -197,7 +231,10 @@ int main(int argc, char** argv) {
                             {"limits", limits},
                             {"pinned", pinned},
                             {"overlaps", overlaps},
-                            {"injection", injection},
+                            {"frees_at_once", frees_at_once},
+                            {"changed_limit", changed_limit},
+                            {"injection", [] { injection(PoolPolicy::caching); }},
+                            {"injection_none", [] { injection(PoolPolicy::none); }},
                             {"speed", speed}},
                            [] { CHECK(left() == nothing); });
 }

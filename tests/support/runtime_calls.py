@@ -22,6 +22,7 @@ ARGUMENTS: dict[str, list[Any]] = {
     "event_query": [ctypes.c_void_p],
     "copy": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p],
     "fill": [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p],
+    "pool_set_attribute": [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p],
     "allocate_from_pool": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p],
     "free_in_order": [ctypes.c_void_p, ctypes.c_void_p],
     "function_numbers": [ctypes.c_void_p, ctypes.c_void_p],

@@ -13,6 +13,7 @@ Pool::Pool(Context& context)
     : Box(BoxKind::pool, &context, context.tracker(), no_op, Hold::part_of),
       context_(context),
       impl_(std::make_unique<Impl>()) {
+  impl_->limit = context.options().memory_limit;
   set_native(this);
 }
 
@@ -54,6 +55,7 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
   {
     const std::lock_guard lock(impl_->mutex);
     ++impl_->allocations;
+    impl_->allocated_bytes += bytes;
     bool found = impl_->lists[home].pop(bytes, captured, &block);
     for (int other = 0; !found && !captured && home != pinned_home && other < pinned_home; ++other) {
       found = other != home && impl_->lists[other].pop(bytes, false, &block);
@@ -79,6 +81,8 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
     if (settle(block, home, op)) return block;
   } catch (...) {
     put_back();
+    const std::lock_guard lock(impl_->mutex);
+    impl_->failed(bytes);
     throw;
   }
   put_back();
@@ -141,21 +145,24 @@ bool Pool::passed(Block& block) noexcept {
 }
 
 Block Pool::obtain(size_t bytes, int home, uint16_t op) {
-  const size_t limit = context_.options().memory_limit;
   const auto reserve = [&]() -> size_t {  // 0, or the bytes beyond the limit
     const std::lock_guard lock(impl_->mutex);
     const size_t total = impl_->live + impl_->cached + bytes;
-    if (limit && total > limit) return total - limit;
+    if (impl_->limit && total > impl_->limit) return total - impl_->limit;
     impl_->live += bytes;
     return 0;
   };
-  const auto unreserve = [&] {
+  const auto failed = [&](bool reserved) {
     const std::lock_guard lock(impl_->mutex);
-    impl_->live -= bytes;
+    if (reserved) impl_->live -= bytes;
+    impl_->failed(bytes);
   };
   if (const size_t excess = reserve()) {
     trim(excess);
-    if (reserve()) throw out_of_memory(bytes, op);
+    if (reserve()) {
+      failed(false);
+      throw out_of_memory(bytes, op);
+    }
   }
   Block block{nullptr, bytes, 0, int8_t(home), {}};
   runtime::Status status;
@@ -168,11 +175,11 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
       status = obtain_once(bytes, home, op, &block.memory);
     }
   } catch (...) {
-    unreserve();
+    failed(true);
     throw;
   }
   if (status != success) {
-    unreserve();
+    failed(true);
     throw out_of_memory(bytes, op);
   }
   const std::lock_guard lock(impl_->mutex);
@@ -204,10 +211,29 @@ MemoryStats Pool::stats() const {
   return {.live_bytes = impl_->live,
           .cached_bytes = impl_->cached,
           .peak_bytes = impl_->peak,
-          .limit = context_.options().memory_limit,
+          .limit = impl_->limit,
           .exported_bytes = impl_->exported.load(),
           .allocations = impl_->allocations,
-          .reuses = impl_->reuses};
+          .reuses = impl_->reuses,
+          .deallocations = impl_->deallocations,
+          .failures = impl_->failures,
+          .allocated_bytes = impl_->allocated_bytes};
+}
+
+void Pool::set_limit(size_t bytes, uint16_t op) {
+  size_t excess = 0;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (bytes && bytes < impl_->live)
+      throw ValueError(
+          op_text(op),
+          "a memory limit of " + std::to_string(bytes) + " bytes, where " + std::to_string(impl_->live) + " are in use",
+          "Release arrays first, or set a higher limit");
+    impl_->limit = bytes;
+    const size_t total = impl_->live + impl_->cached;
+    if (bytes && total > bytes) excess = total - bytes;
+  }
+  trim(excess);
 }
 
 }  // namespace stator

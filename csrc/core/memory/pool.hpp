@@ -28,6 +28,7 @@ class Pool final : public Box {
   // Hands on the deleters whose memory is no longer used; waits for all of them if this is the last time.
   void poll_foreign(bool last = false) noexcept;
   MemoryStats stats() const;
+  void set_limit(size_t bytes, uint16_t op);  // as Backend::set_memory_limit
   OutOfMemoryError out_of_memory(size_t requested, uint16_t op) const;
   // Of an arena: blocks of its streams, without waiting for any other; given back, after the work that the streams
   // hold.
@@ -47,6 +48,7 @@ class Pool final : public Box {
   bool passed(Block& block) noexcept;
   void finish(Block& block) noexcept;
   void free_block(Block& block) noexcept;
+  bool frees_at_once(int home) const;  // the policy none, where the stream may free
   void keep(Block&& block) noexcept;   // into its free list
   size_t trim(size_t bytes) noexcept;  // frees cached blocks until this many bytes, or the whole cache, are freed
   runtime::EventHandle take_event();

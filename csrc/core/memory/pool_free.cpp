@@ -122,6 +122,12 @@ void Pool::take_consumers(Buffer& buffer, Block& block) noexcept {
   buffer.consumers_.clear();
 }
 
+// A captured stream cannot free, and keeps the memory as a caching pool does.
+bool Pool::frees_at_once(int home) const {
+  return context_.options().pool_policy == PoolPolicy::none && home != pinned_home &&
+         !context_.is_captured_itself(home);
+}
+
 void Pool::keep(Block&& block) noexcept {
   const size_t bytes = block.bytes;
   try {
@@ -141,9 +147,12 @@ void Pool::take_over(Block&& block, uint32_t users) noexcept {
   if (users & ~(uint32_t(1) << block.home) && !context_.quiet()) mark(block, users & ~(uint32_t(1) << block.home));
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->live -= block.bytes;
+    impl_->from_live(block.bytes);
   }
-  keep(std::move(block));
+  if (frees_at_once(block.home))
+    free_block(block);
+  else
+    keep(std::move(block));
 }
 
 void Pool::give_back(Buffer& buffer, void* memory) noexcept {
@@ -158,12 +167,20 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   if (others && !context_.quiet()) [[unlikely]]
     mark(block, others);
   take_consumers(buffer, block);
+  if (frees_at_once(home)) [[unlikely]] {
+    {
+      const std::lock_guard lock(impl_->mutex);
+      impl_->from_live(block.bytes);
+    }
+    free_block(block);
+    return;
+  }
   if (context_.runtime().lends() && home != pinned_home && block.ready() && !context_.is_captured(home)) [[unlikely]] {
     if (const runtime::StreamHandle stream = context_.native_stream(home)) context_.runtime().lend(memory, 0, stream);
   }
   try {
     const std::lock_guard lock(impl_->mutex);
-    impl_->live -= block.bytes;
+    impl_->from_live(block.bytes);
     impl_->lists[home].push(std::move(block));
     impl_->cached += buffer.block_bytes_;
   } catch (const std::bad_alloc&) {
@@ -175,7 +192,7 @@ void Pool::detach(Buffer& buffer) noexcept {
   for (const Buffer::Consumer& consumer : buffer.consumers_) keep_event(consumer.event);
   buffer.consumers_.clear();  // the last unexport waits for the device
   const std::lock_guard lock(impl_->mutex);
-  impl_->live -= buffer.block_bytes_;
+  impl_->from_live(buffer.block_bytes_);
 }
 
 void Pool::note_exported(size_t bytes, int sign) noexcept {

@@ -11,8 +11,8 @@ struct Pool::Impl {
   std::array<FreeList, pinned_home + 1> lists;
   std::vector<runtime::EventHandle> events;
   ForeignOwner* owners = nullptr;  // linked; their deleters are never run here
-  size_t live = 0, cached = 0, peak = 0;
-  uint64_t allocations = 0, reuses = 0;
+  size_t limit = 0, live = 0, cached = 0, peak = 0;
+  uint64_t allocations = 0, reuses = 0, deallocations = 0, failures = 0, allocated_bytes = 0;
   std::atomic<size_t> exported{0};
   std::atomic<bool> has_owners{false};
 
@@ -30,6 +30,16 @@ struct Pool::Impl {
   void to_live(size_t bytes) {
     live += bytes;
     peak = std::max(peak, live);
+  }
+
+  void from_live(size_t bytes) {
+    live -= bytes;
+    ++deallocations;
+  }
+
+  void failed(size_t bytes) {
+    ++failures;
+    allocated_bytes -= bytes;
   }
 };
 

@@ -38,7 +38,7 @@ std::vector<Stream> Context::streams_with_priority(int count, int priority) {
   constexpr uint16_t op = call::stream_pool;
   require_priority(*this, priority, op);
   std::vector<Stream> found;
-  for (int i = 1; i < Backend::stream_count; ++i) {
+  for (int i = 1; i < stream_count(); ++i) {
     StreamBox& stream = *streams_[i];
     if (stream.closed() || stream.priority() == priority) found.emplace_back(Ref<StreamBox>(&stream));
   }
@@ -79,7 +79,7 @@ StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<
     if (!place && stream->is_free_place()) place = stream.get();
   }
   if (!place) {
-    constexpr int most = Backend::stream_limit - Backend::stream_count;
+    const int most = Backend::stream_limit - stream_count();
     throw ValueError(op_text(op), "a stream beyond the " + std::to_string(most) + " of other libraries",
                      "A place is used once: keep streams rather than give them back, or order by events instead");
   }

@@ -35,6 +35,11 @@ STATOR_API int device_count(DeviceType type);
 // True for "cuda" while the environment variable STATOR_EMULATE describes devices of software. "auto" never takes one.
 STATOR_API bool is_emulated(DeviceType type);
 
+// Where the driver keeps the machine code that it compiles of PTX, and how many bytes: the process's CUDA_CACHE_PATH
+// and CUDA_CACHE_MAXSIZE, which the driver reads once, when it starts. "" and 0 change nothing. ValueError where the
+// driver has started with other values.
+STATOR_API void set_jit_cache(const std::string& path, size_t bytes);
+
 struct DeviceInfo {
   std::string name;
   int compute_major = 0, compute_minor = 0;
@@ -43,12 +48,26 @@ struct DeviceInfo {
   int multiprocessors = 0;
 };
 
+// What becomes of device memory that is freed: caching keeps it for the next allocation, none gives it back at once.
+// Page-locked memory is kept in any case, because to pin memory takes longer than to copy it.
+enum class PoolPolicy : uint8_t { caching, none };
+
+// What Backend::open checks of them throws ValueError. python/stator/config has the same fields.
 struct BackendOptions {
   bool allow_tf32 = false;
   bool deterministic = false;
   bool eager_indices = false;  // check_indices="eager"
-  size_t memory_limit = 0;     // bytes of live and cached memory; 0 is no limit
-  int checks = -1;             // bits: 1 order checker, 2 poisoned memory and no inline runs; -1 reads STATOR_CHECK
+  bool profiling = false;      // telemetry counts from the beginning
+  PoolPolicy pool_policy = PoolPolicy::caching;
+  size_t memory_limit = 0;  // bytes of live and cached memory; 0 is no limit
+  // cuda: bytes that the driver's pool takes from the device when the backend opens, and keeps until it closes; at most
+  // the limit. Memory of a cpu has no such pool, and nothing is taken there.
+  size_t memory_pool_size = 0;
+  int stream_pool_size = 8;        // the backend's own streams, 1 to Backend::stream_limit
+  size_t blas_workspace_size = 0;  // cuda: bytes of a handle of cuBLAS; 0: 32 MiB from Hopper on, else 4 MiB
+  std::string jit_cache_path{};    // see set_jit_cache
+  size_t jit_cache_size = 0;
+  int checks = -1;  // bits: 1 order checker, 2 poisoned memory and no inline runs; -1 reads STATOR_CHECK
   // 1: LibraryNotFoundError where stator's own, slower kernels would stand in for a missing library (cuFFT, cuSPARSE);
   // 0: a warning; -1 reads STATOR_REQUIRE_LIBRARIES, which is 0 or 1.
   int require_libraries = -1;
@@ -65,7 +84,9 @@ struct Resource {
 
 struct MemoryStats {
   size_t live_bytes = 0, cached_bytes = 0, peak_bytes = 0, limit = 0, exported_bytes = 0;
-  uint64_t allocations = 0, reuses = 0;
+  uint64_t allocations = 0, reuses = 0;  // what was asked of the pool, and what its cache had
+  uint64_t deallocations = 0, failures = 0;
+  uint64_t allocated_bytes = 0;  // of all allocations, rounded up to blocks
 };
 
 struct Statistics {
@@ -97,7 +118,7 @@ class STATOR_API Stream {
   // of the device it is dropped. Asynchronous.
   void add_callback(std::function<void()>) const;
   int priority() const;   // see Backend::stream
-  int index() const;      // index in the backend's pool of streams; from Backend::stream_count on of another library
+  int index() const;      // index in the backend's pool of streams; from Backend::stream_count() on of another library
   bool external() const;  // whether it is a stream of another library
   // Waits for a stream of another library, and gives it back: `release` of Backend::external_stream runs, and this
   // handle and its copies throw BackendClosedError. ValueError for one of the backend's own.
@@ -140,8 +161,8 @@ class STATOR_API Backend {
   const BackendOptions& options() const;
   std::string kernels() const;  // the target of the kernels in use: "cuda", "host_v3", "host_checked", ...
 
-  static constexpr int stream_count = 8;
   static constexpr int stream_limit = 31;  // with those of other libraries: a bit each in the uses of a buffer
+  int stream_count() const;                // of its own: BackendOptions::stream_pool_size
   Stream stream(int index) const;          // of a pool of fixed size, created at first use; 0 is the default stream
   // The same with a priority, a hint for the order in which work of several streams begins. ValueError out of
   // priority_range(), and for a stream that was created with another one.
@@ -160,6 +181,8 @@ class STATOR_API Backend {
 
   std::vector<Resource> resources() const;  // live tracked objects, without the context and its pool
   MemoryStats memory() const;
+  // Another limit, of which cached memory is given back until it holds; 0 is none. ValueError below what is live.
+  void set_memory_limit(size_t bytes) const;
   Statistics statistics() const;
   // Until the matching call with false, calls that would copy the backend's memory to the host throw HostCopyError, in
   // every thread that uses the backend.

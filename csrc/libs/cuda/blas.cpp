@@ -40,13 +40,16 @@ namespace {
 
 constexpr uint16_t op_id = static_cast<uint16_t>(Op::matmul);
 
-// What NVIDIA recommends from Hopper on, and for older devices.
-size_t workspace_bytes(const runtime::Properties& device) { return size_t(device.compute_major >= 9 ? 32 : 4) << 20; }
+// What the options say, else what NVIDIA recommends from Hopper on, and for older devices.
+size_t workspace_bytes(const Context& context) {
+  if (const size_t wanted = context.options().blas_workspace_size) return wanted;
+  return size_t(context.runtime().properties().compute_major >= 9 ? 32 : 4) << 20;
+}
 
 std::shared_ptr<void> make_lease(Context& context, StreamBox& stream) {
   runtime::Runtime& runtime = context.runtime();
-  auto leased = std::make_shared<BlasLease>(
-      runtime, context.pool().allocate_workspace(workspace_bytes(runtime.properties()), stream, op_id));
+  auto leased =
+      std::make_shared<BlasLease>(runtime, context.pool().allocate_workspace(workspace_bytes(context), stream, op_id));
   const auto native = static_cast<StreamHandle>(stream.handle(op_id));
   void* memory = leased->workspace->memory(op_id);
   runtime.library_setup("cublasCreate", [&] { return leased->open(native, memory); }, describe_cublas, op_id);

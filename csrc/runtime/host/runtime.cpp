@@ -113,6 +113,8 @@ Status memory_info(ContextHandle, size_t* free, size_t* total) {
   return status::success;
 }
 
+Status reserve(ContextHandle, size_t) { return status::success; }
+
 Status allocate(ContextHandle handle, size_t bytes, StreamHandle, void** out) {
   Context& context = context_of(handle);
   if (const Status state = usable(context)) return state;
@@ -195,6 +197,7 @@ const Table& host_table() {
       .device_synchronize = device_synchronize,
       .memory_device = memory_device,
       .memory_info = memory_info,
+      .reserve = reserve,
       .allocate = allocate,
       .free = free_memory,
       .allocate_pinned = allocate_pinned,

@@ -45,6 +45,7 @@ class ProgramCache:
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._limit = _LIMIT
         self._programs: OrderedDict[tuple[object, ...], _program.Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
 
@@ -63,9 +64,13 @@ class ProgramCache:
         """Keeps the program, and drops the one that was used longest ago if there are too many."""
         with self._lock:
             self._programs[key] = program
-            while len(self._programs) > _LIMIT:
-                self._programs.popitem(last=False)
-                self._evictions += 1
+            self._evict()
+
+    def resize(self, limit: int) -> None:
+        """Keeps at most so many programs from now on."""
+        with self._lock:
+            self._limit = limit
+            self._evict()
 
     def clear(self) -> None:
         """Drops all programs. Those whose kernels are in use stay loaded as long."""
@@ -75,7 +80,12 @@ class ProgramCache:
     def info(self) -> ProgramCacheInfo:
         """The figures of the cache."""
         with self._lock:
-            return ProgramCacheInfo(self._hits, self._misses, self._evictions, len(self._programs), _LIMIT)
+            return ProgramCacheInfo(self._hits, self._misses, self._evictions, len(self._programs), self._limit)
+
+    def _evict(self) -> None:
+        while len(self._programs) > self._limit:
+            self._programs.popitem(last=False)
+            self._evictions += 1
 
 
 @cache

@@ -1,0 +1,16 @@
+"""What a backend is opened with: BackendConfig, where its values come from, and a builder.
+
+It is loaded with stator, and small. A backend must open also where no file can be opened any more, so that what its
+configuration needs is there before.
+"""
+
+from stator.config._builder import BackendBuilder
+from stator.config._config import BackendConfig, Options
+from stator.config._problems import Problem
+from stator.config._sources import default_device, resolve
+
+__all__ = ["BackendBuilder", "BackendConfig", "Options", "Problem", "default_device", "resolve"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,0 +1,190 @@
+"""Figures of a backend, read from what it counts in any case. What cannot be known is None."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
+
+if TYPE_CHECKING:
+    from stator.backend import Backend
+
+
+@dataclass(frozen=True)
+class ResourceUsage:
+    """What a backend uses now.
+
+    memory_used: bytes of live device and page-locked memory. memory_cached: freed bytes that the pool keeps.
+    buffers_allocated: live buffers. kernels_cached: programs that Backend.compile() keeps. active_streams: streams that
+    were opened. cpu_percent: processor time of the process since the last reading, where 100 is one core. gpu_percent:
+    how much of the time the GPU ran kernels, of whatever process, as NVML says.
+    """
+
+    memory_used: int
+    memory_cached: int
+    buffers_allocated: int
+    kernels_cached: int
+    active_streams: int
+    cpu_percent: float | None
+    gpu_percent: float | None
+
+
+@dataclass(frozen=True)
+class ResourceLimits:
+    """What a backend may use.
+
+    max_memory: bytes of live and cached memory; None: what the device has. max_kernels: programs that
+    Backend.compile() keeps, at least 1. memory_pressure_threshold: the part of the memory, above 0 and at most 1, at
+    which callbacks are called that name no other. DTypeError and InvalidValueError for other values.
+    """
+
+    max_memory: int | None = None
+    max_kernels: int = 128
+    memory_pressure_threshold: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_memory", 1), ("max_kernels", 1)):
+            value = getattr(self, name)
+            if value is None and name == "max_memory":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise DTypeError(f"Got {name}={value!r}", op="ResourceLimits", remedy="Give a whole number.")
+            if not least <= value < 2**63:
+                raise InvalidValueError(f"{name}={value}", op="ResourceLimits", remedy=f"Give {least} to 2**63 - 1.")
+        check_threshold(self.memory_pressure_threshold, "memory_pressure_threshold", "ResourceLimits")
+
+
+@dataclass(frozen=True)
+class ResourceStatistics:
+    """What a backend did since it was opened.
+
+    cache_hit_rate: allocations that the pool served from its cache, and average_buffer_size: bytes of an allocation as
+    the pool rounds them; both None before the first. allocation_failure_count: allocations that raised.
+    """
+
+    peak_memory_usage: int
+    total_allocations: int
+    total_deallocations: int
+    average_buffer_size: float | None
+    cache_hit_rate: float | None
+    allocation_failure_count: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One line of the history: seconds since the epoch, and figures of that moment."""
+
+    time: float
+    memory_used: int
+    memory_cached: int
+    allocations: int
+    cpu_percent: float | None
+    gpu_percent: float | None
+
+
+def check_threshold(value: object, name: str, op: str) -> float:
+    """A part of the memory, above 0 and at most 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise DTypeError(f"Got {name}={value!r}", op=op, remedy="Give a part of the memory, such as 0.9.")
+    if not 0 < value <= 1:
+        raise InvalidValueError(f"{name}={value}", op=op, remedy="Give a part above 0 and at most 1, such as 0.9.")
+    return float(value)
+
+
+class CpuClock:
+    """Processor time of this process between readings."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.monotonic(), time.process_time()
+
+    def percent(self) -> float | None:
+        """Since the reading before, where 100 is one core; None where no time has passed."""
+        wall, cpu = time.monotonic(), time.process_time()
+        passed, used = wall - self._wall, cpu - self._cpu
+        if passed <= 0:
+            return None
+        self._wall, self._cpu = wall, cpu
+        return 100 * used / passed
+
+
+@cache
+def _nvml() -> Any:
+    """NVIDIA's binding of NVML, ready for use; None where there is none, or no driver."""
+    try:
+        pynvml = importlib.import_module("pynvml")
+        pynvml.nvmlInit()
+    except Exception:  # whatever the binding raises: the figure is not known then
+        return None
+    return pynvml
+
+
+def gpu_percent(backend: Backend) -> float | None:
+    """The GPU's utilisation. NVML counts devices that CUDA_VISIBLE_DEVICES hides, so that one GPU alone is sure."""
+    from stator import _backend
+
+    if backend.device.type != "cuda" or _backend.emulated("cuda") or (nvml := _nvml()) is None:
+        return None
+    try:
+        if nvml.nvmlDeviceGetCount() != 1:
+            return None
+        return float(nvml.nvmlDeviceGetUtilizationRates(nvml.nvmlDeviceGetHandleByIndex(0)).gpu)
+    except nvml.NVMLError:
+        return None
+
+
+def usage(backend: Backend, clock: CpuClock) -> ResourceUsage:
+    """See Backend.resource_usage."""
+    memory = backend.memory_stats()
+    kinds = [resource["kind"] for resource in backend.resources()]
+    return ResourceUsage(
+        memory_used=memory["live_bytes"],
+        memory_cached=memory["cached_bytes"],
+        buffers_allocated=kinds.count("buffer") + kinds.count("pinned"),
+        kernels_cached=backend.program_cache_info().programs if backend._cache_of_programs is not None else 0,
+        active_streams=kinds.count("stream"),
+        cpu_percent=clock.percent(),
+        gpu_percent=gpu_percent(backend),
+    )
+
+
+def statistics(backend: Backend) -> ResourceStatistics:
+    """See Backend.resource_statistics."""
+    memory = backend.memory_stats()
+    asked = memory["allocations"]
+    served = asked - memory["failures"]
+    return ResourceStatistics(
+        peak_memory_usage=memory["peak_bytes"],
+        total_allocations=asked,
+        total_deallocations=memory["deallocations"],
+        average_buffer_size=memory["allocated_bytes"] / served if served else None,
+        cache_hit_rate=memory["reuses"] / asked if asked else None,
+        allocation_failure_count=memory["failures"],
+    )
+
+
+def limits(backend: Backend, threshold: float) -> ResourceLimits:
+    """See Backend.resource_limits."""
+    return ResourceLimits(
+        max_memory=backend.memory_stats()["limit"] or None,
+        max_kernels=backend.program_cache_info().limit,
+        memory_pressure_threshold=threshold,
+    )
+
+
+def set_limits(backend: Backend, wanted: ResourceLimits) -> None:
+    """See Backend.set_resource_limits: the memory first, since it may be refused."""
+    if not isinstance(wanted, ResourceLimits):
+        raise DTypeError(
+            f"Got limits of type {type(wanted).__name__}",
+            op="Backend.set_resource_limits",
+            remedy="Give a stator.monitor.ResourceLimits.",
+        )
+    try:
+        backend._set_memory_limit(wanted.max_memory)
+    except StatorError as error:
+        raise renamed(error, "Backend.set_resource_limits") from None
+    backend._programs.resize(wanted.max_kernels)

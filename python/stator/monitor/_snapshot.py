@@ -1,0 +1,76 @@
+"""Snapshots: what Backend.top() gives, and the file through which another process asks for one.
+
+The reader puts an empty file PATH.request beside the path; the process that monitors sees it at its next sample,
+writes the snapshot to PATH in one step, and removes the request. So nothing is written while nobody reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stator.monitor import _figures
+
+if TYPE_CHECKING:
+    from stator.backend import Backend
+
+FORMAT = 1
+LARGEST = 10
+SHOWN_HISTORY = 60
+
+
+def snapshot(backend: Backend) -> dict[str, Any]:
+    """See Backend.top."""
+    monitor = backend._monitor
+    live = sorted(backend.resources(), key=lambda resource: -resource["bytes"])
+    ops: list[dict[str, Any]] = []
+    if backend.telemetry.enabled:
+        figures = backend.telemetry.snapshot()["ops"]
+        busiest = sorted(figures, key=lambda name: -figures[name]["wall_seconds"])[:LARGEST]
+        ops = [
+            {"op": name, "calls": figures[name]["calls"], "wall_seconds": figures[name]["wall_seconds"]}
+            for name in busiest
+        ]
+    return {
+        "format": FORMAT,
+        "time": time.time(),
+        "pid": os.getpid(),
+        "program": " ".join(sys.argv)[:200],
+        "device": backend.device_name,
+        "name": backend.info()["name"],
+        "total_memory": backend.info()["total_memory"],
+        "usage": asdict(_figures.usage(backend, monitor.clock)),
+        "limits": asdict(_figures.limits(backend, monitor.threshold)),
+        "statistics": asdict(_figures.statistics(backend)),
+        "counters": {key: value for key, value in backend.statistics().items() if key != "calls"},
+        "largest": live[:LARGEST],
+        "ops": ops,
+        "history": [asdict(sample) for sample in monitor.history()[-SHOWN_HISTORY:]],
+    }
+
+
+def request_of(path: Path) -> Path:
+    """The file that asks for a snapshot."""
+    return path.with_name(path.name + ".request")
+
+
+def write(backend: Backend, path: Path) -> None:
+    """Writes a snapshot in one step, so that nobody reads a half of it. OSError where that fails."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_text(json.dumps(snapshot(backend)), encoding="utf-8")
+    part.replace(path)
+
+
+def answer(backend: Backend, path: Path) -> None:
+    """Writes a snapshot where one was asked for. A folder that is gone, or full, ends nothing."""
+    request = request_of(path)
+    if request.exists():
+        with contextlib.suppress(OSError):
+            write(backend, path)
+            request.unlink(missing_ok=True)

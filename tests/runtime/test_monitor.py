@@ -1,0 +1,257 @@
+"""What a backend says of its resources: usage, limits, statistics, callbacks at thresholds, snapshots for `top`."""
+
+import gc
+import io
+import json
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from run_page import examples
+
+import stator
+from stator.errors import BackendClosedError, DTypeError, InvalidValueError, OutOfMemoryError
+from stator.monitor import ResourceLimits, _figures, command
+from stator.monitor._snapshot import request_of
+
+MIB = 2**20
+
+
+@pytest.fixture
+def own(device):
+    with stator.Backend(device) as be:
+        yield be
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_usage_says_what_is_alive(own):
+    before = own.resource_usage()
+    x = own.zeros(MIB, dtype="uint8")
+    with own.stream(1):
+        own.zeros(1)
+    after = own.resource_usage()
+    assert after.memory_used - before.memory_used >= MIB
+    assert after.buffers_allocated == before.buffers_allocated + 1
+    assert after.active_streams == 2
+    assert after.kernels_cached == 0
+    assert after.cpu_percent >= 0
+    assert x.size == MIB
+    if own.device.type == "cpu":
+        assert after.gpu_percent is None
+
+
+class Nvml:
+    """A double of NVIDIA's binding."""
+
+    NVMLError = ValueError
+
+    def __init__(self, count):
+        self.nvmlDeviceGetCount = lambda: count
+        self.nvmlDeviceGetHandleByIndex = str
+        self.nvmlDeviceGetUtilizationRates = lambda handle: type("Rates", (), {"gpu": 42})
+
+
+class Gpu:
+    device = stator.Device("cuda", 0)
+
+
+@pytest.mark.parametrize(("count", "percent"), [(1, 42.0), (2, None)])
+def test_the_gpu_is_as_busy_as_nvml_says_where_it_is_sure_which_one_is_meant(monkeypatch, count, percent):
+    monkeypatch.setattr(_figures, "_nvml", lambda: Nvml(count))
+    monkeypatch.setattr(stator._backend, "emulated", lambda kind: False)
+    assert _figures.gpu_percent(Gpu()) == percent
+
+
+def test_statistics_count_since_the_backend_was_opened(device):
+    with stator.Backend(device, memory_limit=4 * MIB) as be:
+        nothing = be.resource_statistics()
+        assert nothing.total_allocations == 0
+        assert nothing.average_buffer_size is None and nothing.cache_hit_rate is None
+        for _ in range(4):
+            be.empty(MIB, dtype="uint8")
+            be.synchronize()
+        with pytest.raises(OutOfMemoryError):
+            be.empty(8 * MIB, dtype="uint8")
+        found = be.resource_statistics()
+        assert (found.total_allocations, found.total_deallocations, found.allocation_failure_count) == (5, 4, 1)
+        assert found.cache_hit_rate == 3 / 5
+        assert found.average_buffer_size == found.peak_memory_usage == MIB
+
+
+def test_limits_are_kept_and_refused_below_what_is_in_use(own):
+    assert own.resource_limits() == ResourceLimits()
+    x = own.empty(2 * MIB, dtype="uint8")
+    with pytest.raises(InvalidValueError, match=r"Backend\.set_resource_limits: .* are in use"):
+        own.set_resource_limits(ResourceLimits(max_memory=MIB, max_kernels=5))
+    assert own.resource_limits() == ResourceLimits()
+    wanted = ResourceLimits(max_memory=4 * MIB, max_kernels=5, memory_pressure_threshold=0.5)
+    own.set_resource_limits(wanted)
+    assert own.resource_limits() == wanted
+    with pytest.raises(OutOfMemoryError):
+        own.empty(3 * MIB, dtype="uint8")
+    assert x.size == 2 * MIB
+    own.set_resource_limits(ResourceLimits())
+    assert own.empty(3 * MIB, dtype="uint8").size == 3 * MIB
+
+
+@pytest.mark.parametrize("name", ["max_memory", "max_kernels"])
+def test_wrong_limits_are_refused(own, name):
+    for value in (0, -1, 2**63):
+        with pytest.raises(InvalidValueError, match=name):
+            ResourceLimits(**{name: value})
+    for value in (1.5, "1", True):
+        with pytest.raises(DTypeError, match=name):
+            ResourceLimits(**{name: value})
+    for value in (0, -0.5, 1.5, float("nan")):
+        with pytest.raises(InvalidValueError):
+            ResourceLimits(memory_pressure_threshold=value)
+    with pytest.raises(DTypeError):
+        own.set_resource_limits({"max_memory": 1})
+
+
+def test_fewer_programs_are_kept_where_the_limit_sinks(own):
+    cache = own._programs
+    for name in "abc":
+        cache.put((name,), name)
+    own.set_resource_limits(ResourceLimits(max_kernels=1))
+    assert own.program_cache_info().programs == own.program_cache_info().limit == 1
+    assert cache.get(("c",)) == "c"
+    cache.clear()
+
+
+def test_cleaning_up_gives_cached_memory_back(own):
+    own.empty(2 * MIB, dtype="uint8")
+    own.synchronize()
+    assert own.cleanup_resources() == 2 * MIB
+    assert own.memory_stats()["cached_bytes"] == 0
+
+
+def test_monitoring_is_off_until_it_is_enabled_and_ends_with_the_backend(device):
+    threads = threading.active_count()
+    with stator.Backend(device) as be:
+        assert not be.is_monitoring_enabled and be._own_monitor is None and be.resource_history() == []
+        be.enable_monitoring(0.002)
+        assert be.is_monitoring_enabled
+        until(lambda: len(be.resource_history()) > 2)
+        be.disable_monitoring()
+        assert not be.is_monitoring_enabled
+        assert threading.active_count() == threads
+        times = [sample.time for sample in be.resource_history()]
+        assert times == sorted(times)
+        be.enable_monitoring(0.002)
+    until(lambda: not be.is_monitoring_enabled)
+    with pytest.raises(BackendClosedError):
+        be.enable_monitoring()
+    for interval, error in ((0, InvalidValueError), (-1, InvalidValueError), ("1", DTypeError)):
+        with pytest.raises(error):
+            be.enable_monitoring(interval)
+
+
+def test_a_monitored_backend_can_be_collected(device):
+    be = stator.Backend(device)
+    be.enable_monitoring(0.002)
+    gone, thread = weakref.ref(be), be._own_monitor._thread
+    del be
+    until(lambda: gc.collect() >= 0 and gone() is None)
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_callbacks_are_called_once_for_each_time_that_a_threshold_is_reached(device, monkeypatch):
+    refused = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda args: refused.append(args.exc_value))
+    with stator.Backend(device, memory_limit=8 * MIB) as be:
+        half, most = [], []
+        be.on_memory_pressure(half.append, 0.5)
+        remove = be.on_memory_pressure(most.append)
+        be.on_memory_pressure(lambda event: 1 / 0, 0.25)
+        sample = be._monitor.sample
+        x = be.empty(4 * MIB, dtype="uint8")
+        for _ in range(3):
+            sample(be)
+        assert [(e.threshold, e.memory_used, e.memory_budget) for e in half] == [(0.5, 4 * MIB, 8 * MIB)]
+        assert most == []
+        del x
+        sample(be)
+        y = be.empty(8 * MIB, dtype="uint8")
+        sample(be)
+        assert (len(half), [e.threshold for e in most]) == (2, [0.9])
+        remove()
+        remove()
+        del y
+        sample(be)
+        be.set_resource_limits(ResourceLimits(max_memory=8 * MIB, memory_pressure_threshold=0.1))
+        z = be.empty(8 * MIB, dtype="uint8")
+        sample(be)
+        assert len(most) == 1
+        assert z.size == 8 * MIB
+        assert [type(error) for error in refused] == [ZeroDivisionError] * 3
+        for wrong in ((None, 0.5), (print, 0), (print, 2), (print, "0.5")):
+            with pytest.raises((DTypeError, InvalidValueError)):
+                be.on_memory_pressure(*wrong)
+
+
+def test_a_snapshot_is_json_and_becomes_tables(own):
+    own.telemetry.enable()
+    x = own.ones(MIB, dtype="uint8") + 1
+    found = json.loads(json.dumps(own.top()))
+    assert found["largest"][0]["bytes"] >= MIB
+    assert "add" in [op["op"] for op in found["ops"]]
+    assert found["history"] == []
+    console = Console(width=120, file=io.StringIO())
+    console.print(command.tables(found))
+    shown = console.file.getvalue()
+    assert "buffers" in shown and "1.0 MiB" in shown and "add" in shown
+    assert x.size == MIB
+
+
+def test_a_process_writes_a_snapshot_when_it_is_asked_and_not_before(own, tmp_path, capsys):
+    path = tmp_path / "top.json"
+    own.enable_monitoring(0.002, snapshot=path)
+    until(lambda: len(own.resource_history()) > 3)
+    assert list(tmp_path.iterdir()) == []
+    x = own.zeros(MIB, dtype="uint8")
+    from stator.__main__ import main
+
+    assert main(["top", str(path), "--once"]) == 0
+    assert "MiB" in capsys.readouterr().out
+    assert main(["top", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["usage"]["memory_used"] >= x.size
+    assert [p.name for p in tmp_path.iterdir()] == ["top.json"]
+
+
+def test_a_process_that_does_not_answer_is_a_typed_error(tmp_path):
+    path = tmp_path / "top.json"
+    call = [sys.executable, "-m", "stator", "top", path, "--once", "--timeout", "0.1"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("InvalidValueError: python -m stator top: No process wrote a snapshot")
+    assert not request_of(path).exists()
+    path.write_text('{"format": 99}')
+    with pytest.raises(InvalidValueError, match="no snapshot of this version"):
+        command.read(path)
+    with pytest.raises(InvalidValueError, match="No snapshot can be asked for"):
+        command.ask(tmp_path / "absent/top.json", 1)
+
+
+def test_sizes_are_shown_as_people_read_them():
+    assert [command.size(n) for n in (None, 0, 1023, 1024, 3 * 2**40)] == ["-", "0 B", "1023 B", "1.0 KiB", "3.0 TiB"]
+
+
+def test_the_page_prints_what_it_says(tmp_path):
+    page = Path(__file__).resolve().parents[2] / "docs/monitoring.md"
+    assert len(list(examples(page.read_text(), "cpu"))) == 3
+    command = [sys.executable, page.parents[1] / "tests/support/run_page.py", page, "cpu"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
