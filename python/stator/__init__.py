@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import atexit
 import math
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+if sys.argv[:2] == ["-m", "doctor"] and sys.orig_argv[-len(sys.argv)].endswith("stator"):
+    # `python -m stator doctor` answers also where the modules below cannot be imported.
+    from stator._doctor.command import main
+
+    sys.exit(main(sys.argv[2:]))
+
 from stator import _array_methods, _pickling, errors, fft, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
-from stator._backend import shutdown
 from stator._backend_graphs import graph
 from stator._creation import (
     arange,
@@ -95,10 +101,23 @@ from stator.backend import (
     is_available,
     set_default_backend,
 )
+from stator.config import BackendBuilder, BackendConfig
 from stator.inspection import __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype
+from stator.resources._methods import shutdown
 
 if TYPE_CHECKING:
     from stator._table_functions import *  # noqa: F403
+    from stator.hardware import (
+        BackendType,
+        Capabilities,
+        DeviceInfo,
+        DeviceRequirements,
+        PerformanceHints,
+        devices,
+        find_best_device,
+        get_devices_by_type,
+        is_device_type_available,
+    )
 else:
     globals().update(table_functions(""))
 
@@ -186,9 +205,16 @@ atexit.register(_end)
 __all__ = [
     "Array",
     "Backend",
+    "BackendBuilder",
+    "BackendConfig",
+    "BackendType",
+    "Capabilities",
     "DType",
     "Device",
+    "DeviceInfo",
+    "DeviceRequirements",
     "Event",
+    "PerformanceHints",
     "Stream",
     "__array_api_version__",
     "__array_namespace_info__",
@@ -219,6 +245,7 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "default_backend",
+    "devices",
     "diag",
     "diff",
     "dot",
@@ -231,6 +258,7 @@ __all__ = [
     "expand_dims",
     "eye",
     "fft",
+    "find_best_device",
     "finfo",
     "flip",
     "float16",
@@ -241,6 +269,7 @@ __all__ = [
     "full",
     "full_like",
     "graph",
+    "get_devices_by_type",
     "get_include",
     "get_printoptions",
     "histc",
@@ -253,6 +282,7 @@ __all__ = [
     "int32",
     "int64",
     "is_available",
+    "is_device_type_available",
     "isdtype",
     "isin",
     "kthvalue",
@@ -340,11 +370,27 @@ def __dir__() -> list[str]:
 
 
 _missing = missing(__name__, __all__)
+# Names of stator.hardware, which is loaded on first use.
+_OF_HARDWARE = {
+    "BackendType",
+    "Capabilities",
+    "DeviceInfo",
+    "DeviceRequirements",
+    "PerformanceHints",
+    "devices",
+    "find_best_device",
+    "get_devices_by_type",
+    "is_device_type_available",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("execution", "numpy"):  # loaded on first use
+    if name in ("backends", "execution", "hardware", "monitor", "numpy", "resources"):  # loaded on first use
         import importlib
 
         return importlib.import_module(f"stator.{name}")
+    if name in _OF_HARDWARE:
+        from stator import hardware
+
+        return getattr(hardware, name)
     return _missing(name)

@@ -1,4 +1,4 @@
-"""python -m stator info | ops | demo | verify."""
+"""python -m stator info | ops | demo | verify | doctor | top."""
 
 from __future__ import annotations
 
@@ -194,6 +194,18 @@ def run_verify(args: argparse.Namespace, console: Console) -> int:
     return command.run(args, console)
 
 
+def run_doctor(args: argparse.Namespace, console: Console) -> int:
+    from stator._doctor import command
+
+    return command.run(args, console)
+
+
+def run_top(args: argparse.Namespace, console: Console) -> int:
+    from stator.monitor import command
+
+    return command.run(args, console)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m stator", description=stator.__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -203,6 +215,8 @@ def main(arguments: list[str] | None = None) -> int:
         ("ops", show_ops, "the op table"),
         ("demo", run_demo, "train a network on handwritten digits"),
         ("verify", run_verify, "check every op, failing calls, exits and timings of a device"),
+        ("doctor", run_doctor, "find and explain what is wrong with this environment"),
+        ("top", run_top, "what a process that monitors itself uses, in a live table"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(function=function)
@@ -219,6 +233,14 @@ def main(arguments: list[str] | None = None) -> int:
             from stator._verify.command import add_arguments
 
             add_arguments(command)
+        if name == "top":
+            from stator.monitor.command import add_arguments as add_top_arguments
+
+            add_top_arguments(command)
+        if name == "doctor":
+            from stator._doctor.command import add_arguments as add_doctor_arguments
+
+            add_doctor_arguments(command)
         if name == "demo":
             command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
             command.add_argument("--prove", action="store_true", help="then fail calls, permute blocks, delete waits")

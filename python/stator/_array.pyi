@@ -246,6 +246,9 @@ class Array:
         axis: None takes from the flattened array. mode: "raise", "wrap" or "clip" for indices out of range.
         """
         ...
+    def to(self, device: Backend | Device | str | None, /) -> Array:
+        """As to_device(); astype() changes the dtype."""
+        ...
     def to_device(self, device: Backend | Device | str | None, /, *, stream: object = None) -> Array:
         """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
         ...

@@ -8,6 +8,7 @@ from stator._typing import StreamLike
 class Backend:
     def _forbid_host_copies(self, forbid: bool) -> None: ...
     def _pool_streams(self, count: int, priority: int) -> tuple[Stream, ...]: ...
+    def _set_memory_limit(self, limit: int | None) -> None: ...
     def close(self) -> None:
         """Synchronises, then releases every resource of the backend, newest first. Idempotent."""
         ...
@@ -22,7 +23,7 @@ class Backend:
         """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
 
         It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
-        it. The same one gives the same Stream. InvalidValueError beyond 23 of them in a backend's life,
+        it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
         BackendMismatchError for a stream of another device.
         """
         ...
@@ -32,7 +33,11 @@ class Backend:
     @property
     def kernels(self) -> str: ...
     def memory_stats(self) -> dict[str, int]:
-        """Bytes that are live, cached, exported and at peak; the limit (0: none); allocations and reuses."""
+        """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
+
+        allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
+        raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
+        """
         ...
     @property
     def native(self) -> object: ...
@@ -138,11 +143,20 @@ def device_count(kind: str) -> int:
 def emulated(kind: str) -> bool:
     """Whether the devices of "cpu" or "cuda" are emulated ones, which STATOR_EMULATE asks for."""
     ...
+def most_streams() -> int:
+    """The largest number of streams that a backend can have."""
+    ...
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
     ...
+def set_jit_cache(path: str | None, size: int | None) -> None:
+    """Sets CUDA_CACHE_PATH and CUDA_CACHE_MAXSIZE of the process, where they are given, before the driver starts."""
+    ...
 def set_resolver(function: Callable[[Any, str], Backend]) -> None:
     """Sets the function that finds the backend for a `device=` argument (python/stator/backend.py)."""
+    ...
+def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, int], ...]:
+    """Sets the scopes that calls are in from here on, and returns those of before (python/stator/resources)."""
     ...
 def shutdown() -> None:
     """Closes every open backend, as the process does at its end. Synchronises."""

@@ -13,7 +13,6 @@ HINTS: dict[str, dict[str, str]] = {
         "asnumpy": "to_numpy()",
         "cpu": "to_device('cpu')",
         "cuda": "to_device('cuda')",
-        "to": "to_device(device) or astype(dtype)",
         "type": "astype(dtype)",
         "float": "astype('float32')",
         "double": "astype('float64')",

@@ -136,8 +136,9 @@ def restore_generator(form: object, state: tuple[Any, ...], device: str) -> Gene
 
 
 def reduce_backend(backend: Backend) -> tuple[Any, ...]:
-    """What Backend.__reduce__ returns: its device and options."""
-    return restore_backend, (FORMAT, backend.device_name, backend.options)
+    """What Backend.__reduce__ returns: its device and options, without those that hold for a process."""
+    options = {name: value for name, value in backend.options.items() if not name.startswith("jit_cache")}
+    return restore_backend, (FORMAT, backend.device_name, options)
 
 
 def restore_backend(form: object, device: str, options: dict[str, Any]) -> Backend:
@@ -149,9 +150,9 @@ def restore_backend(form: object, device: str, options: dict[str, Any]) -> Backe
 
     _check_format(form, "a pickled backend")
     known = _backend_of(device)
-    if known.options == options:
-        return known
     try:
+        if {name: known.options.get(name) for name in options} == options:
+            return known
         key = device, tuple(sorted(options.items()))
         with _lock:
             found = _opened.get(key)

@@ -17,15 +17,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 from stator import _backend, _creation, _libraries, _random, _scheduling
 from stator._backend import Event, Stream
 from stator._backend_graphs import BackendGraphs
+from stator._backend_monitor import BackendMonitor
 from stator._backend_telemetry import BackendTelemetry
 from stator._dask import tell
+from stator._recovery.methods import BackendErrors
+from stator.config import BackendConfig, default_device, resolve
 from stator.errors import DTypeError, StatorError, renamed
+from stator.hardware.backend_methods import BackendDevices
+from stator.resources._methods import BackendResources
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Self, Unpack
 
     from stator._array import Array
     from stator._typing import DTypeLike, StreamLike
+    from stator.config import Options
     from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
     from stator.execution.programs import ProgramCache
     from stator.execution.streams import StreamPool
@@ -108,7 +114,9 @@ def _choose() -> tuple[str, str]:
     return ("cuda:0", "a usable GPU is there") if usable else ("cpu", reason)
 
 
-class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
+class Backend(
+    _backend.Backend, BackendDevices, BackendGraphs, BackendTelemetry, BackendErrors, BackendResources, BackendMonitor
+):
     """One opened device with its memory pool, streams and libraries.
 
     `with backend:` makes it the current backend and closes it at the end.
@@ -125,33 +133,26 @@ class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
 
     def __new__(
         cls,
-        device: str | Device = "auto",
+        device: str | Device | None = None,
         *,
-        allow_tf32: bool = False,
-        deterministic: bool = False,
-        check_indices: str = "lazy",
-        memory_limit: int | None = None,
-        require_libraries: bool | None = None,
+        config: BackendConfig | None = None,
+        **options: Unpack[Options],
     ) -> Self:
         """Opens a backend.
 
-        device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda" or "cuda:1". allow_tf32: float32 products may use
-        TF32. deterministic: ops give equal bits from run to run. check_indices: "lazy" raises for indices out of range
-        at the next synchronising call, "eager" at once. memory_limit: bytes of live and cached memory.
-        require_libraries: where cuFFT or cuSPARSE is missing, its ops raise LibraryNotFoundError; else they warn once
-        and take slower kernels. None: the environment variable STATOR_REQUIRE_LIBRARIES, which is 0 or 1.
+        device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda" or "cuda:1". options: the other fields of
+        BackendConfig, which describes them. What the call does not say comes from config, else from the variables
+        STATOR_DEVICE, STATOR_MEMORY_LIMIT, ..., else from the table [backend] of the TOML file that STATOR_CONFIG
+        names, else it is the default.
+        Raises: ConfigurationError, which lists every value that cannot be used; DeviceUnavailableError;
+        OutOfMemoryError where a device has less than memory_pool_size.
         """
         _libraries.register()
-        name, reason = _choose() if str(device) == "auto" else (str(device), "asked for")
-        self = super().__new__(
-            cls,
-            name,
-            allow_tf32=allow_tf32,
-            deterministic=deterministic,
-            check_indices=check_indices,
-            memory_limit=memory_limit,
-            require_libraries=require_libraries,
-        )
+        chosen = resolve(config, {"device": device, **options}).to_dict()
+        _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before _choose()
+        wanted = chosen.pop("device")
+        name, reason = _choose() if wanted == "auto" else (wanted, "asked for")
+        self = super().__new__(cls, name, **chosen)
         self._process = os.getpid()
         self._cache_of_programs = None
         self.random.seed(secrets.randbits(64) if _seed is None else _seed)
@@ -164,6 +165,11 @@ class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
         """The device of its arrays; as a `device=` argument it means this very backend while it is open."""
         parsed = Device.parse(self.device_name)
         return Device(parsed.type, parsed.index, weakref.ref(self))
+
+    @property
+    def config(self) -> BackendConfig:
+        """What it was opened with, whatever said so: Backend(config=be.config) opens one of the same."""
+        return BackendConfig(self.device_name, **self.options)
 
     @property
     def random(self) -> _random.Generator:
@@ -228,6 +234,13 @@ class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
         _current.set(_current.get()[:-1])
         self.close()
 
+    def close(self) -> None:
+        """Runs the cleanups of resources, synchronises, and releases every resource, newest first. Idempotent.
+
+        CleanupError where cleanups raised, once all is closed.
+        """
+        self._close_after_cleanups(super().close)
+
     @contextmanager
     def use(self) -> Iterator[Self]:
         """Makes it the current backend inside a `with`, and leaves it open at the end."""
@@ -249,6 +262,15 @@ class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
             yield
         finally:
             self._forbid_host_copies(False)
+
+    def namespace(self) -> ModuleType:
+        """The namespace of the array API whose functions take the backend's arrays: the module stator.
+
+        Functions that make new arrays use the current backend, or that of `device=`.
+        """
+        import stator
+
+        return stator
 
     @property
     def _programs(self) -> ProgramCache:
@@ -387,7 +409,7 @@ def default_backend() -> Backend:
     """The current backend.
 
     That of the innermost `with`, else of set_default_backend, else of the environment variable STATOR_DEVICE, else of
-    "auto".
+    the file that STATOR_CONFIG names, else of "auto".
     """
     entered = _current.get()
     if entered:
@@ -398,7 +420,10 @@ def default_backend() -> Backend:
     name = os.environ.get("STATOR_DEVICE") or "auto"
     last, backend = _found
     if last != name or backend is None or backend.closed or backend._process != os.getpid():
-        backend = _resolve(_choose()[0] if name == "auto" else name)
+        wanted = name
+        if name == "auto" and os.environ.get("STATOR_CONFIG"):
+            wanted = default_device()
+        backend = _resolve(_choose()[0] if wanted == "auto" else wanted)
         _found = name, backend
     return backend
 

@@ -8,19 +8,23 @@ from __future__ import annotations
 import builtins
 import pickle
 import queue
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from stator._recovery.hook import ErrorHook
 
 
 class StatorError(Exception):
     """Base of all errors of stator.
 
     Cause and remedy begin with a capital, and a cause that quotes an argument, as in "axis=5", with Got; so they do in
-    csrc/core/values/error.cpp.
+    csrc/core/values/error.cpp. _told: whether the hook of set_hook() is called.
     """
 
-    def __init__(self, cause: str = "", *, op: str = "", remedy: str = "") -> None:
+    def __init__(self, cause: str = "", *, op: str = "", remedy: str = "", _told: bool = True) -> None:
         name, equals, _ = cause.partition("=")
         cause = f"Got {cause}" if equals and name.rstrip().isidentifier() else _sentence(cause)
         remedy = _sentence(remedy)
@@ -32,6 +36,18 @@ class StatorError(Exception):
         self.op = op
         self.cause = cause
         self.remedy = remedy
+        if _told and _hook is not None:
+            _hook(self)
+
+    def recovery_suggestions(self) -> list[str]:
+        """What may help, most promising first: the remedy, and more by the type and what the error carries.
+
+        >>> stator.errors.OutOfMemoryError("64 GiB").recovery_suggestions()[0]
+        'Release arrays that are not needed any more, or work in smaller pieces.'
+        """
+        from stator._recovery.suggestions import suggestions
+
+        return suggestions(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, self.__dict__.copy())
@@ -63,7 +79,7 @@ class DeviceUnavailableError(StatorError):
 
 
 class BackendClosedError(StatorError):
-    """The backend of an array, stream or event is closed."""
+    """The backend of an array, stream or event is closed, or the scope that made it has ended."""
 
 
 class BackendMismatchError(StatorError, ValueError):
@@ -136,12 +152,48 @@ class InvalidValueError(StatorError, ValueError):
     """An argument has a value that is not allowed."""
 
 
+class ConfigurationError(InvalidValueError, DTypeError):
+    """Values of a configuration cannot be used, of the wrong type or beyond their limits.
+
+    .problems has all of them, each with .field, .value, .rule, .remedy and .source, which is the variable or the file
+    that it comes from.
+    """
+
+    problems: tuple[Any, ...] = ()
+
+
 class QueueFullError(StatorError, queue.Full):
     """A WorkQueue has no room for an item, and the call was not to wait, or not as long."""
 
 
 class InFlightError(StatorError, RuntimeError):
-    """A run of a sequence would use memory that another run, which has not ended, uses."""
+    """Memory is in use by what has not ended: another run of a sequence, or calls while a scope would free it."""
+
+
+class CleanupError(StatorError, RuntimeError):
+    """Cleanups of resources raised: .errors has what, in their order. All the others ran."""
+
+    errors: tuple[BaseException, ...] = ()
+
+
+class ResourceClosedError(StatorError, RuntimeError):
+    """A resource was taken out of its holder, or cleaned up."""
+
+
+class ProviderError(StatorError, RuntimeError):
+    """A provider of backends cannot be used: it failed, did not answer, or answered with nonsense.
+
+    .provider is its name. .errors are the exceptions that it raised, where there were any.
+    """
+
+    provider: str = ""
+    errors: tuple[BaseException, ...] = ()
+
+
+class ExtensionError(StatorError, RuntimeError):
+    """Extensions of a backend failed: .errors has what each of them raised, by its name."""
+
+    errors: dict[str, BaseException] = {}  # noqa: RUF012 - the default of a field, never changed
 
 
 class UnsupportedError(StatorError, NotImplementedError):
@@ -162,6 +214,7 @@ class LinAlgError(StatorError, np.linalg.LinAlgError):
 
 
 _CLASSES = {n: v for n, v in globals().items() if isinstance(v, builtins.type) and issubclass(v, StatorError)}
+_hook: ErrorHook | None = None
 # C++ exceptions whose names are built-in exceptions of Python.
 _NATIVE = _CLASSES | {"ValueError": InvalidValueError, "IndexError": OutOfRangeError}
 
@@ -178,16 +231,51 @@ def from_native(
 
     It has the classes with it, since the interpreter's end empties modules while their functions may still be called.
     """
-    error = classes[name](cause, op=op, remedy=remedy)
+    error = classes[name](cause, op=op, remedy=remedy, _told=False)
     error.__dict__.update(fields)
+    if _hook is not None:
+        _hook(error)
     return error
 
 
 def renamed(error: StatorError, op: str) -> StatorError:
     """The error under the name of the function that was called, where that is made of another one."""
-    changed = type(error)(error.cause, op=op, remedy=error.remedy)
+    changed = type(error)(error.cause, op=op, remedy=error.remedy, _told=False)
     changed.__dict__.update({k: v for k, v in error.__dict__.items() if k != "op"})
+    if _hook is not None:
+        _hook(changed)
     return changed
+
+
+def set_hook(function: Callable[[StatorError], object] | None) -> Callable[[StatorError], object] | None:
+    """Sets a function that is called with every error of stator; None for none. Returns the one of before.
+
+    It is called when the error is made, with its figures, before it is raised, on the thread that raises it; so it sees
+    also what stator or its caller catches, and an error that one function passes on under its own name twice. It does
+    not see errors that are unpickled, warnings, and exceptions that are not stator's. What it raises goes to
+    sys.unraisablehook. Without errors it costs nothing.
+
+    >>> seen = []
+    >>> before = stator.errors.set_hook(seen.append)
+    >>> try:
+    ...     stator.ones(3) + stator.ones(4)
+    ... except stator.errors.ShapeError:
+    ...     pass
+    >>> seen[0].op
+    'add'
+    >>> stator.errors.set_hook(before) == seen.append
+    True
+    """
+    global _hook
+    from stator._recovery.hook import ErrorHook
+
+    if function is not None and not callable(function):
+        raise DTypeError(
+            f"Got function of type {type(function).__name__}", op="errors.set_hook", remedy="Give a function or None."
+        )
+    before = _hook
+    _hook = None if function is None else ErrorHook(function)
+    return None if before is None else before.function
 
 
 def _sentence(text: str) -> str:
@@ -195,13 +283,13 @@ def _sentence(text: str) -> str:
 
 
 def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any]) -> StatorError:
-    error = cls()
+    error = cls(_told=False)
     error.args = args
     error.__dict__.update(state)
     return error
 
 
-__all__ = list(_CLASSES)
+__all__ = [*_CLASSES, "set_hook"]
 
 
 def __dir__() -> list[str]:

@@ -207,18 +207,23 @@ cdef class Array:
     def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Array:
         """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
         cdef Backend target = resolve(device, "Array.to_device")
-        cdef CppStream current
+        cdef CppStream current, unused
         cdef Array out
         if stream is not None:
             raise UnsupportedError("A stream cannot be given", op="Array.to_device",
                                    remedy="Use `with backend.stream(s):`.")
         if target is self.backend:
             return self
-        enter(target, current)
+        enter(self.backend, current)
+        enter(target, unused)
         out = new_array(target)
         with nogil:
             out.c = creation.copy_to(self.c, target.c, current)
         return out
+
+    def to(self, device: DeviceLike, /) -> Array:
+        """As to_device(); astype() changes the dtype."""
+        return self.to_device(device)
 
     def view(self, dtype: DTypeLike, /) -> Array:
         """A view of the same bytes as another dtype; the last axis is scaled when item sizes differ."""

@@ -6,10 +6,11 @@ from contextvars import ContextVar
 from threading import Lock
 
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uintptr_t
 
 from stator._convert cimport to_choice, to_flag, to_int, to_text, wrong_type
 from stator.cpp cimport interop, libraries
+from stator.cpp cimport scope as cpp_scope
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
@@ -18,6 +19,9 @@ from stator.errors import BackendMismatchError, InvalidValueError, StatorError, 
 # The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
 cdef bint streams_entered = False
+# The scopes that calls are in, innermost last: pairs of backend and number. Read only once any scope was entered.
+cdef object scopes_var = ContextVar("stator.scopes", default=())
+cdef bint scopes_entered = False
 cdef object resolver = None
 
 
@@ -30,6 +34,8 @@ cdef int enter(Backend backend, cpp.Stream& stream) except -1:
     cdef Stream entry
     if interop.owners_waiting():
         interop.release_owners()
+    if scopes_entered:
+        choose_scope(backend)
     if streams_entered:
         for entry in reversed(<tuple>streams_var.get()):
             if entry.backend is backend:
@@ -38,7 +44,33 @@ cdef int enter(Backend backend, cpp.Stream& stream) except -1:
     return 0
 
 
+# What this thread makes for the backend from here on belongs to the innermost of its scopes.
+cdef int choose_scope(Backend backend) except -1:
+    cdef tuple scopes = <tuple>scopes_var.get()
+    cdef Py_ssize_t i
+    cdef uint32_t number = 0
+    for i in range(len(scopes) - 1, -1, -1):
+        if (<tuple>scopes[i])[0] is backend:
+            number = (<tuple>scopes[i])[1]
+            break
+    cpp_scope.enter_scope(number)
+    return 0
+
+
+def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, int], ...]:
+    """Sets the scopes that calls are in from here on, and returns those of before (python/stator/resources)."""
+    global scopes_entered
+    cdef object before = scopes_var.get()
+    if not scopes and not before:
+        return before
+    scopes_entered = True
+    scopes_var.set(scopes)
+    cpp_scope.enter_scope(scopes[-1][1] if scopes else 0)
+    return before
+
+
 include "execution/_streams.pxi"
+include "execution/_options.pxi"
 
 
 cdef int settle() except -1:
@@ -125,6 +157,18 @@ def parse_device(text: str) -> str:
     return decoded(cpp.parse_device(<const char*>encoded).str())
 
 
+def most_streams() -> int:
+    """The largest number of streams that a backend can have."""
+    return cpp.stream_limit
+
+
+def set_jit_cache(path: str | None, size: int | None) -> None:
+    """Sets CUDA_CACHE_PATH and CUDA_CACHE_MAXSIZE of the process, where they are given, before the driver starts."""
+    cdef bytes folder = to_text(path or "", "Backend", "jit_cache_path")
+    cdef size_t most = to_size(size, "jit_cache_size")
+    cpp.set_jit_cache(string(<const char*>folder, len(folder)), most)
+
+
 def shutdown() -> None:
     """Closes every open backend, as the process does at its end. Synchronises."""
     warn_of_libraries()
@@ -136,24 +180,16 @@ cdef class Backend:
     """The base class of stator.Backend (python/stator/backend.py)."""
 
     def __cinit__(self, device: str = "auto", *, allow_tf32: bool = False, deterministic: bool = False,
-                  check_indices: str = "lazy", memory_limit: int | None = None,
-                  require_libraries: bool | None = None):
+                  check_indices: str = "lazy", memory_limit: int | None = None, memory_pool_size: int | None = None,
+                  pool_policy: str = "caching", stream_pool_size: int = 8, profiling: bool = False,
+                  blas_workspace_size: int | None = None, jit_cache_path: str | None = None,
+                  jit_cache_size: int | None = None, require_libraries: bool | None = None):
         cdef cpp.BackendOptions options
         cdef bytes name = to_text(str(device), "Backend", "device")
         cdef const char* text = name
-        options.allow_tf32 = to_flag(allow_tf32, "Backend", "allow_tf32")
-        options.deterministic = to_flag(deterministic, "Backend", "deterministic")
-        options.eager_indices = to_choice(check_indices, ("lazy", "eager"), "Backend", "check_indices") == 1
-        options.memory_limit = 0
-        if memory_limit is not None:
-            options.memory_limit = to_int(memory_limit, "Backend", "memory_limit")
-            if options.memory_limit <= 0:
-                raise InvalidValueError(f"memory_limit={memory_limit}", op="Backend",
-                                        remedy="Give a positive number of bytes.")
-        options.checks = -1
-        options.require_libraries = -1
-        if require_libraries is not None:
-            options.require_libraries = to_flag(require_libraries, "Backend", "require_libraries")
+        read_flags(&options, allow_tf32, deterministic, check_indices, pool_policy, profiling, require_libraries)
+        read_sizes(&options, memory_limit, memory_pool_size, stream_pool_size, blas_workspace_size)
+        read_jit_cache(&options, jit_cache_path, jit_cache_size)
         with nogil:
             self.c = cpp.open_backend(text, options)
         self.type = self.c.device().type
@@ -188,14 +224,7 @@ cdef class Backend:
     @property
     def options(self) -> dict[str, Any]:
         """The options that the backend was opened with."""
-        cdef const cpp.BackendOptions* options = &self.c.options()
-        return {
-            "allow_tf32": options.allow_tf32,
-            "deterministic": options.deterministic,
-            "check_indices": "eager" if options.eager_indices else "lazy",
-            "memory_limit": options.memory_limit or None,
-            "require_libraries": options.require_libraries == 1,
-        }
+        return options_as_dict(&self.c.options())
 
     def info(self) -> dict[str, Any]:
         """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the device."""
@@ -214,7 +243,7 @@ cdef class Backend:
     @property
     def stream_count(self) -> int:
         """The number of streams in the pool; stream 0 is the default one."""
-        return cpp.stream_count
+        return self.c.stream_count()
 
     def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
@@ -232,9 +261,9 @@ cdef class Backend:
                                         remedy="Give it with the index of a new one.")
             return as_stream(self, stream, "Backend.stream")
         at = to_int(stream, "Backend.stream", "stream")
-        if not 0 <= at < cpp.stream_count:
+        if not 0 <= at < self.c.stream_count():
             raise InvalidValueError(f"stream={at}", op="Backend.stream",
-                                    remedy=f"Streams are numbered from 0 to {cpp.stream_count - 1}.")
+                                    remedy=f"Streams are numbered from 0 to {self.c.stream_count() - 1}.")
         if priority is not None:
             number = to_priority(priority, "Backend.stream")
             with nogil:
@@ -248,7 +277,7 @@ cdef class Backend:
         """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
 
         It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
-        it. The same one gives the same Stream. InvalidValueError beyond 23 of them in a backend's life,
+        it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
         BackendMismatchError for a stream of another device.
         """
         if isinstance(stream, Stream) and (<Stream>stream).backend is self:
@@ -289,13 +318,24 @@ cdef class Backend:
                  "origin": decoded(found[i].origin), "exported": found[i].exported} for i in range(found.size())]
 
     def memory_stats(self) -> dict[str, int]:
-        """Bytes that are live, cached, exported and at peak; the limit (0: none); allocations and reuses."""
+        """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
+
+        allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
+        raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
+        """
         cdef cpp.MemoryStats s
         settle()
         with nogil:
             s = self.c.memory()
         return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes,
-                "limit": s.limit, "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
+                "limit": s.limit, "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses,
+                "deallocations": s.deallocations, "failures": s.failures, "allocated_bytes": s.allocated_bytes}
+
+    def _set_memory_limit(self, limit: int | None) -> None:
+        cdef size_t bytes = to_size(limit, "memory_limit")
+        settle()
+        with nogil:
+            self.c.set_memory_limit(bytes)
 
     def statistics(self) -> dict[str, Any]:
         """Counts of kernel launches, library calls, bytes copied and, in `calls`, each runtime call."""
@@ -373,6 +413,8 @@ cdef class Stream:
     def record(self) -> Event:
         """An event that happens after all work enqueued so far. Asynchronous."""
         cdef Event out = Event.__new__(Event)
+        if scopes_entered and self.backend is not None:
+            choose_scope(self.backend)
         with nogil:
             out.c = self.c.record()
         out.backend = self.backend

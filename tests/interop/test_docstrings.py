@@ -58,19 +58,12 @@ EXAMPLES = [
     stator.execution.Telemetry.enable,
     stator.execution.Telemetry.measure,
     stator.execution.Telemetry.to_prometheus,
-    *(
-        getattr(stator.nn, name)
-        for name in (
-            "quantize",
-            "dequantize",
-            "fake_quantize",
-            "quantization_parameters",
-            "quantized_linear",
-            "quantize_int4",
-            "MinMaxObserver",
-            "HistogramObserver",
-        )
-    ),
+    stator.BackendConfig,
+    stator.BackendConfig.merge,
+    stator.BackendBuilder,
+    stator.Backend.resource_usage,
+    stator.Backend.set_resource_limits,
+    stator.Backend.top,
 ]
 
 
@@ -82,4 +75,25 @@ def test_examples_in_docstrings_run(be, method, tmp_path):
         example = doctest.DocTestParser().get_doctest(text, {"be": fresh, **known}, method.__name__, None, None)
         assert example.examples
         doctest.DocTestRunner(verbose=False).run(example, out=(shown := []).append)
+    assert not shown, "".join(shown)
+
+
+# Functions of stator.nn from these modules have an example each.
+SHOWN = ("attention", "convolution", "embedding", "losses", "nn", "norm", "norm_batch", "observers", "optim", "pooling")
+SHOWN += ("pooling_adaptive", "quantization", "recurrent", "recurrent_cells", "resampling")
+
+
+def test_every_layer_has_an_example_that_runs(be):
+    modules = {f"stator.nn._{name}" for name in SHOWN}
+    layers = [f for f in map(stator.nn.__dict__.get, stator.nn.__all__) if getattr(f, "__module__", None) in modules]
+    layers = [f for f in layers if not hasattr(f, "_fields")]
+    assert len(layers) > 130
+    missing, shown = [], []
+    for layer in layers:
+        text = inspect.getdoc(layer)
+        known = {"be": be, "numpy": np, "stator": stator}
+        example = doctest.DocTestParser().get_doctest(text, known, layer.__name__, None, None)
+        missing += [layer.__name__] * (not example.examples)
+        doctest.DocTestRunner(verbose=False).run(example, out=shown.append)
+    assert not missing
     assert not shown, "".join(shown)

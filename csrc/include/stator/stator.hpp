@@ -5,12 +5,14 @@
 #include <stator/backend.hpp>
 #include <stator/complex.hpp>
 #include <stator/creation.hpp>
+#include <stator/device.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>
+#include <stator/execution/scope.hpp>
 #include <stator/execution/telemetry.hpp>
 #include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>

@@ -27,10 +27,19 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         size_t total_memory
         int driver_version, runtime_version, multiprocessors
 
+    ctypedef enum PoolPolicy:
+        caching "stator::PoolPolicy::caching"
+        none "stator::PoolPolicy::none"
+
     cdef cppclass BackendOptions:
-        cbool allow_tf32, deterministic, eager_indices
-        size_t memory_limit
-        int checks, require_libraries
+        cbool allow_tf32, deterministic, eager_indices, profiling
+        PoolPolicy pool_policy
+        size_t memory_limit, memory_pool_size, blas_workspace_size, jit_cache_size
+        string jit_cache_path
+        int stream_pool_size, checks, require_libraries
+
+    int stream_limit "stator::Backend::stream_limit"
+    void set_jit_cache(const string&, size_t) except +translate_exception
 
     cdef cppclass Resource:
         string kind, origin
@@ -40,7 +49,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
 
     cdef cppclass MemoryStats:
         size_t live_bytes, cached_bytes, peak_bytes, limit, exported_bytes
-        uint64_t allocations, reuses
+        uint64_t allocations, reuses, deallocations, failures, allocated_bytes
 
     cdef cppclass Statistics:
         uint64_t kernel_launches, library_calls, h2d_bytes, d2h_bytes, d2d_bytes
@@ -81,6 +90,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         DeviceInfo info() except +translate_exception
         const BackendOptions& options() except +translate_exception
         string kernels() except +translate_exception
+        int stream_count() except +translate_exception
         Stream stream(int) except +translate_exception
         Stream stream(int, int) except +translate_exception
         PriorityRange priority_range() except +translate_exception
@@ -88,6 +98,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         void synchronize() except +translate_exception
         vector[Resource] resources() except +translate_exception
         MemoryStats memory() except +translate_exception
+        void set_memory_limit(size_t) except +translate_exception
         Statistics statistics() except +translate_exception
         void forbid_host_copies(cbool) except +translate_exception
         void empty_cache() except +translate_exception
@@ -95,5 +106,4 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         const ContextRef& context()
 
     Backend open_backend "stator::Backend::open"(string_view, const BackendOptions&) except +translate_exception
-    int stream_count "stator::Backend::stream_count"
     void shutdown() noexcept
