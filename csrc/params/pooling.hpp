@@ -39,7 +39,7 @@ struct Pool {
 struct Unpool {
   const void* x;
   const int64_t* indices;
-  uint32_t* winners;  // forward: scratch of zeros, for each element of `out`
+  uint32_t* winners;  // forward, where unpool_notes() is true: scratch of zeros, for each element of `out`
   void* out;
   int32_t itemsize;
   int64_t planes, small, large;  // the elements of a plane that has indices, and of one that they are of
@@ -54,5 +54,6 @@ extern Launcher<void(const Queue&, const params::Pool&)> mean_pool;  // and of p
 extern Launcher<void(const Queue&, const params::Pool&)> pool_backward;
 extern Launcher<void(const Queue&, const params::Unpool&)> unpool;
 extern Launcher<void(const Queue&, const params::Unpool&)> unpool_backward;
+extern Launcher<bool(const DeviceLimits&)> unpool_notes;  // whether unpool() notes who wins before it writes
 
 }  // namespace stator::kernels::pooling

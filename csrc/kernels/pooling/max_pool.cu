@@ -25,39 +25,46 @@ STATOR_KERNEL(Size) void max_pool_kernel(Pool p, Cut cut, int64_t rows) {
   T* const out = static_cast<T*>(p.out);
   const int64_t size = plane_size(p, true);
   if constexpr (fast_host) {
-    if (p.winners == nullptr) {
-      A best[PoolTuning::tile];
-      cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Place& at, int count) {
-        for (int j = 0; j < count; ++j) best[j] = -limits<A>::infinity();
-        fold_row(
-            p, x + at.plane * size, at.at[0], at.at[1], at.at[2], count, best, [](T v) { return convert<A>(v); },
-            Larger{});
-        for (int j = 0; j < count; ++j) out[at.linear + j] = convert<T>(best[j]);
-      });
-      return;
-    }
-  }
-  cut.for_each(group, [&](const Place& at) {
-    const T* const plane = x + at.plane * size;
-    A best = -limits<A>::infinity();
-    int index = -1;
-    for_window(p, at, [&](int i) {
-      const A v = convert<A>(plane[i]);
-      const bool wins = Larger::wins(v, best) | (index < 0);
-      best = wins ? v : best;
-      index = wins ? i : index;
+    A best[PoolTuning::tile];
+    int places[PoolTuning::tile];
+    RowWindows windows;
+    cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Place& at, int count) {
+      windows.set(p, at.at[2], count);
+      const T* const plane = x + at.plane * size;
+      for (int j = 0; j < count; ++j) best[j] = -limits<A>::infinity();
+      if (p.winners == nullptr) {
+        fold_row(p, windows, plane, at.at[0], at.at[1], count, best, [](T v) { return convert<A>(v); }, Larger{});
+      } else {
+        for (int j = 0; j < count; ++j) places[j] = -1;
+        find_row(p, windows, plane, at.at[0], at.at[1], count, best, places,
+                 [](A v, A b) { return Larger::wins(v, b); });
+        for (int j = 0; j < count; ++j) p.winners[at.linear + j] = places[j];
+      }
+      for (int j = 0; j < count; ++j) out[at.linear + j] = convert<T>(best[j]);
     });
-    out[at.linear] = convert<T>(best);
-    if (p.winners != nullptr) p.winners[at.linear] = index;
-  });
+  } else {
+    cut.for_each(group, [&](const Place& at) {
+      const T* const plane = x + at.plane * size;
+      A best = -limits<A>::infinity();
+      int index = -1;
+      for_window(p, at, [&](int i) {
+        const A v = convert<A>(plane[i]);
+        const bool wins = Larger::wins(v, best) | (index < 0);
+        best = wins ? v : best;
+        index = wins ? i : index;
+      });
+      out[at.linear] = convert<T>(best);
+      if (p.winners != nullptr) p.winners[at.linear] = index;
+    });
+  }
 }
 
 void max_pool(const params::Queue& q, const Pool& p) {
   const Cut cut = cut_of(p, false);
-  const bool rows = fast_host && p.winners == nullptr;
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "max_pool", max_pool_kernel<T, PoolTuning::block>,
-           {rows ? cut.row_blocks() : cut.blocks(), PoolTuning::block}, p, cut, cut.rows_per_block());
+           {fast_host ? cut.row_blocks() : cut.blocks(), PoolTuning::block}, fast_host ? with_fixed_windows(p) : p, cut,
+           cut.rows_per_block());
   });
 }
 

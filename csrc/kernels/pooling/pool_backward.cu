@@ -1,6 +1,6 @@
 // Gradients of pooling: each element adds up the slopes of the windows that it is in, in their order.
 #include "device/launcher.cuh"
-#include "kernels/pooling/powers.cuh"
+#include "kernels/pooling/slabs.cuh"
 
 namespace stator::STATOR_TARGET::pooling {
 namespace {
@@ -57,9 +57,16 @@ STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut) {
 }
 
 void pool_backward(const params::Queue& q, const Pool& p) {
-  const Cut cut = cut_of(p, true);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut);
+    if constexpr (fast_host) {
+      const Pool fixed = with_fixed_windows(p);
+      const SlabCut cut(fixed);
+      launch(q, "pool_backward", pool_backward_slabs_kernel<T, PoolTuning::block>, {cut.blocks(p), PoolTuning::block},
+             fixed, cut);
+    } else {
+      const Cut cut = cut_of(p, true);
+      launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut);
+    }
   });
 }
 

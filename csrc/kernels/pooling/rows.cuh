@@ -20,16 +20,34 @@ STATOR_FN void fold_steps(A* STATOR_RESTRICT sums, const A* STATOR_RESTRICT colu
 // The first o with o * stride >= n.
 STATOR_FN int first_step(int n, int stride) { return n > 0 ? (n + stride - 1) / stride : 0; }
 
+// The windows of a tile of a row of results along the row; the tile of the next row is mostly the same one.
+struct RowWindows {
+  int begin = -1;
+  int first[PoolTuning::tile], end[PoolTuning::tile], count[PoolTuning::tile];
+
+  STATOR_FN void set(const Pool& p, int from, int results) {
+    if (begin == from) return;
+    begin = from;
+    for (int o = 0; o < results; ++o) {
+      const Window w = window_of(p, p.axes[2], from + o);
+      first[o] = w.first;
+      end[o] = w.end;
+      count[o] = w.count;
+    }
+  }
+};
+
 // Folds the windows of results [begin, begin + count) of a row of a plane into `sums`, which the caller has set.
 // load: from an element to A.
 template <class A, class T, class Load, class Fold>
-STATOR_FN void fold_row(const Pool& p, const T* plane, int od, int oh, int begin, int count, A* STATOR_RESTRICT sums,
-                        Load load, Fold fold) {
+STATOR_FN void fold_row(const Pool& p, const RowWindows& windows, const T* plane, int od, int oh, int count,
+                        A* STATOR_RESTRICT sums, Load load, Fold fold) {
+  const int begin = windows.begin;
   const PoolAxis& axis = p.axes[2];
   const Window d = window_of(p, p.axes[0], od), h = window_of(p, p.axes[1], oh);
   if (d.first >= d.end || h.first >= h.end) return;
-  const int before = begin * axis.stride - axis.padding, right = window_of(p, axis, begin + count - 1).end;
-  const int left = p.adaptive ? window_of(p, axis, begin).first : before > 0 ? before : 0;
+  const int before = begin * axis.stride - axis.padding, right = windows.end[count - 1];
+  const int left = p.adaptive ? windows.first[0] : before > 0 ? before : 0;
   A column[PoolTuning::columns];
   for (int from = left; from < right; from += PoolTuning::columns) {
     const int width = right - from < PoolTuning::columns ? right - from : PoolTuning::columns;
@@ -45,8 +63,8 @@ STATOR_FN void fold_row(const Pool& p, const T* plane, int od, int oh, int begin
       }
     if (p.adaptive) {
       for (int o = 0; o < count; ++o) {
-        const Window w = window_of(p, axis, begin + o);
-        const int first = w.first > from ? w.first : from, end = w.end < from + width ? w.end : from + width;
+        const int first = windows.first[o] > from ? windows.first[o] : from;
+        const int end = windows.end[o] < from + width ? windows.end[o] : from + width;
         A sum = sums[o];
         for (int k = first; k < end; ++k) sum = fold(sum, column[k - from]);
         sums[o] = sum;
@@ -63,6 +81,41 @@ STATOR_FN void fold_row(const Pool& p, const T* plane, int od, int oh, int begin
         fold_steps(sums + (first - begin), column + (first * axis.stride + offset), end - first, axis.stride, fold);
     }
   }
+}
+
+// The largest elements of the windows of a row of results, and their indices in the plane, each in the window's order.
+template <class A, class T, class Wins>
+STATOR_FN void find_row(const Pool& p, const RowWindows& windows, const T* plane, int od, int oh, int count,
+                        A* STATOR_RESTRICT best, int* STATOR_RESTRICT places, Wins wins) {
+  const PoolAxis& axis = p.axes[2];
+  const Window d = window_of(p, p.axes[0], od), h = window_of(p, p.axes[1], oh);
+  for (int i = d.first; i < d.end; i += p.axes[0].dilation)
+    for (int j = h.first; j < h.end; j += p.axes[1].dilation) {
+      const int line = (i * p.axes[1].in + j) * axis.in;
+      const T* STATOR_RESTRICT const row = plane + line;
+      const auto take = [&](int o, int k) {
+        const A v = convert<A>(row[k]);
+        const bool better = wins(v, best[o]) | (places[o] < 0);
+        best[o] = better ? v : best[o];
+        places[o] = better ? line + k : places[o];
+      };
+      if (p.adaptive) {
+        for (int o = 0; o < count; ++o)
+          for (int k = windows.first[o]; k < windows.end[o]; ++k) take(o, k);
+        continue;
+      }
+      for (int k = 0; k < axis.kernel; ++k) {
+        const int offset = (windows.begin * axis.stride) + k * axis.dilation - axis.padding;  // of the first result
+        int o = first_step(-offset, axis.stride), end = first_step(axis.in - offset, axis.stride);
+        end = end < count ? end : count;
+        if (axis.stride == 1)
+          for (; o < end; ++o) take(o, o + offset);
+        else if (axis.stride == 2)
+          for (; o < end; ++o) take(o, 2 * o + offset);
+        else
+          for (; o < end; ++o) take(o, axis.stride * o + offset);
+      }
+    }
 }
 
 }  // namespace stator::STATOR_TARGET::pooling

@@ -16,6 +16,7 @@ struct PoolTuning {
   static constexpr int elements = by_target<256, 8192>::value;  // of a block
   static constexpr int tile = 512;                              // results of a row that the fast host holds
   static constexpr int columns = 2048;                          // elements of a row that it folds at once
+  static constexpr int slab = 4096;                             // elements whose slopes it adds up at once
 };
 
 template <class F>
@@ -61,6 +62,20 @@ STATOR_FN Results results_of(const Pool& p, const PoolAxis& a, int i) {
   if (p.adaptive) return {quotient(int64_t(i) * a.out, a.in), quotient(int64_t(i + 1) * a.out + a.in - 1, a.in) - 1};
   const int place = i + a.padding, before = place - (a.kernel - 1) * a.dilation, last = place / a.stride;
   return {before > 0 ? (before + a.stride - 1) / a.stride : 0, last < a.out ? last : a.out - 1};
+}
+
+// Short adaptive windows that are all alike, as fixed ones, whose places cost no division.
+inline Pool with_fixed_windows(const Pool& p) {
+  Pool fixed = p;
+  if (!p.adaptive || p.axes[2].in > 8 * p.axes[2].out) return fixed;
+  for (PoolAxis& a : fixed.axes) {
+    if (a.in % a.out != 0) return p;
+    a.kernel = a.stride = a.in / a.out;
+    a.padding = 0;
+    a.dilation = 1;
+  }
+  fixed.adaptive = false;
+  return fixed;
 }
 
 using Cut = Planes<PoolTuning::elements>;

@@ -1,6 +1,6 @@
 // Elements of planes at the positions of a grid.
 #include "device/launcher.cuh"
-#include "kernels/resampling/grid.cuh"
+#include "kernels/resampling/grid_lines.cuh"
 
 namespace stator::STATOR_TARGET::resampling {
 namespace {
@@ -98,6 +98,14 @@ void grid_sample(const params::Queue& q, const GridSample& p) {
   const int64_t tiles = ceil_div(p.points, GridTuning::positions), parts = ceil_div(p.channels, GridTuning::channels);
   const int64_t total = p.samples * parts * tiles;
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (fast_host) {
+      if (has_lines(p)) {
+        const int positions = positions_of(q, p);
+        const int64_t lines = ceil_div(p.points, positions);
+        return launch(q, "grid_sample", grid_lines_kernel<T, GridTuning::block>, {p.samples * lines, GridTuning::block},
+                      p, lines, positions);
+      }
+    }
     launch(q, "grid_sample", grid_sample_kernel<T, GridTuning::block>,
            {fast_host ? total : ceil_div(total, GridTuning::block), GridTuning::block}, p, total, FastDivmod64(tiles),
            FastDivmod64(parts));

@@ -1,32 +1,15 @@
 // The gradient of interpolation: each element adds up the slopes of the results that it is a part of, in their order.
 #include "device/launcher.cuh"
-#include "device/planes.cuh"
-#include "kernels/resampling/taps.cuh"
+#include "kernels/resampling/slope_rows.cuh"
 
 namespace stator::STATOR_TARGET::resampling {
 namespace {
-
-struct SlopeTuning {
-  static constexpr int block = 256;
-  static constexpr int elements = by_target<256, 4096>::value;  // of a block
-};
-using SlopeCut = Planes<SlopeTuning::elements>;
-
-// The weight of element i in result o of an axis.
-template <int N, class A>
-STATOR_FN A weight_in(const Interpolate& p, int axis, int o, int i) {
-  const Taps<A, N> taps = axis_taps<N, A>(p, axis, o);
-  A weight = A(0);
-  STATOR_UNROLL()
-  for (int k = 0; k < N; ++k) weight += taps.at[k] == i ? taps.weight[k] : A(0);
-  return weight;
-}
 
 template <int N, class T, int Size>
 STATOR_FN void slopes_of_block(const Group<Size>& group, const Interpolate& p, const SlopeCut& cut) {
   using A = opmath_t<T>;
   const int64_t size = int64_t(p.out_extent[0]) * p.out_extent[1] * p.out_extent[2];
-  cut.for_each(group, [&](const Place& at) {
+  const auto element = [&](const Place& at) {
     const T* const grad = static_cast<const T*>(p.x) + at.plane * size;
     const Reach d = reach_of(p, 0, at.at[0]), h = reach_of(p, 1, at.at[1]), w = reach_of(p, 2, at.at[2]);
     A sum = A(0);
@@ -47,7 +30,20 @@ STATOR_FN void slopes_of_block(const Group<Size>& group, const Interpolate& p, c
       }
     }
     static_cast<T*>(p.out)[at.linear] = convert<T>(sum);
-  });
+  };
+  if constexpr (fast_host) {
+    SlopeTable<A> table;
+    cut.template for_rows<SlopeTuning::tile>(group, cut.rows_per_block(), [&](Place at, int count) {
+      if (table.begin != at.at[2]) table.template set<N>(p, at.at[2], count);
+      const T* const grad = static_cast<const T*>(p.x) + at.plane * size;
+      if (table.fits)
+        slopes_of_row<N, T>(p, table, grad, at.at[0], at.at[1], count, static_cast<T*>(p.out) + at.linear);
+      else
+        for (int o = 0; o < count; ++o, ++at.at[2], ++at.linear) element(at);
+    });
+  } else {
+    cut.for_each(group, element);
+  }
 }
 
 template <class T, int Size>
@@ -65,7 +61,7 @@ void interpolate_backward(const params::Queue& q, const Interpolate& p) {
   const SlopeCut cut(p.planes, p.in[0], p.in[1], p.in[2]);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "interpolate_backward", interpolate_backward_kernel<T, SlopeTuning::block>,
-           {cut.blocks(), SlopeTuning::block}, p, cut);
+           {fast_host ? cut.row_blocks() : cut.blocks(), SlopeTuning::block}, p, cut);
   });
 }
 

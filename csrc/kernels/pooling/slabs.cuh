@@ -1,0 +1,236 @@
+// Gradients of pooling on the fast host: slabs of an operand's rows, to which the rows of results are added one after
+// the other, so that loops run along rows. Each element adds up its slopes in the order of the results.
+#pragma once
+
+#include "kernels/pooling/powers.cuh"
+#include "kernels/pooling/rows.cuh"
+
+namespace stator::STATOR_TARGET::pooling {
+
+// Rows [top, top + high) of a slice of a plane, or a part of one row: a run of the plane's elements.
+struct Slab {
+  int64_t plane;
+  int deep, top, high, left, wide;
+  int begin;  // its first element in the plane
+
+  STATOR_FN int size() const { return high * wide; }
+};
+
+// The slabs of all planes.
+struct SlabCut {
+  int high, wide, rows, columns;  // of a slab; slabs along the axes
+
+  explicit SlabCut(const Pool& p) {
+    const int in_rows = p.axes[1].in, in_columns = p.axes[2].in;
+    wide = std::min(in_columns, PoolTuning::slab);
+    const int most = std::max(1, PoolTuning::slab / wide), parts = int(ceil_div(in_rows, most));
+    high = int(ceil_div(in_rows, parts));
+    rows = int(ceil_div(in_rows, high));
+    columns = int(ceil_div(in_columns, wide));
+  }
+  int64_t blocks(const Pool& p) const { return p.planes * p.axes[0].in * rows * columns; }
+
+  STATOR_FN Slab slab(const Pool& p, int64_t block) const {
+    Slab s;
+    s.left = int(block % columns) * wide;
+    block /= columns;
+    s.top = int(block % rows) * high;
+    block /= rows;
+    s.deep = int(block % p.axes[0].in);
+    s.plane = block / p.axes[0].in;
+    s.wide = std::min(wide, p.axes[2].in - s.left);
+    s.high = std::min(high, p.axes[1].in - s.top);
+    s.begin = (s.deep * p.axes[1].in + s.top) * p.axes[2].in + s.left;
+    return s;
+  }
+};
+
+// The results whose windows may have an element of [first, first + count).
+STATOR_FN Results results_of_run(const Pool& p, const PoolAxis& axis, int first, int count) {
+  return {results_of(p, axis, first).first, results_of(p, axis, first + count - 1).last};
+}
+
+// What a window spans, with what is beyond the ends.
+struct Span {
+  int first, length;
+};
+
+STATOR_FN Span span_of(const Pool& p, const PoolAxis& axis, int o) {
+  if (!p.adaptive) return {o * axis.stride - axis.padding, (axis.kernel - 1) * axis.dilation + 1};
+  const Window w = window_of(p, axis, o);
+  return {w.first, w.end - w.first};
+}
+
+// Adds each slope of a row of results to the element that its index names, where that is in the slab and the window.
+// rows: of the windows. High: how many, or 0 for any number. grad, indices: of result 0 of the row.
+template <int High, class A, class T>
+STATOR_FN void add_named(const Pool& p, const Slab& slab, int first, int last, Span rows, const T* STATOR_RESTRICT grad,
+                         const int64_t* STATOR_RESTRICT indices, A* STATOR_RESTRICT sums) {
+  const PoolAxis& axis = p.axes[2];
+  const int64_t above = (int64_t(slab.deep) * p.axes[1].in + rows.first) * axis.in;
+  const uint64_t size = uint64_t(slab.size()), line = uint64_t(axis.in);
+  const auto add = [&](int k, int64_t column, int length) {
+    const int64_t index = indices[k];
+    // The column in the window: what is left once whole rows are taken off. What is above the window stays too large.
+    uint64_t rest = uint64_t(index - above - column);
+    if constexpr (High > 0) {
+      if (High > 1) rest = rest - line < rest ? rest - line : rest;
+      if (High > 2) rest = rest - line < rest ? rest - line : rest;
+    } else if (int64_t(rest) > 0) {
+      rest = rest / line < uint64_t(rows.length) ? rest % line : rest;
+    }
+    const uint64_t at = uint64_t(index - slab.begin);
+    if ((rest < uint64_t(length)) & (at < size)) sums[at] += convert<A>(grad[k]);
+  };
+  const auto at_end = [&](int k) {
+    const Span span = span_of(p, axis, k);
+    // Without what is beyond the row, which would be elements of its neighbours.
+    const int begin = span.first < 0 ? 0 : span.first, end = span.first + span.length;
+    add(k, begin, (end < axis.in ? end : axis.in) - begin);
+  };
+  int k = first;
+  if (!p.adaptive) {
+    const int length = (axis.kernel - 1) * axis.dilation + 1;
+    for (; k <= last && k * axis.stride < axis.padding; ++k) at_end(k);
+    for (; k <= last && k * axis.stride - axis.padding + length <= axis.in; ++k)
+      add(k, int64_t(k) * axis.stride - axis.padding, length);
+  }
+  for (; k <= last; ++k) at_end(k);
+}
+
+template <class A, class T>
+STATOR_FN void add_named(const Pool& p, const Slab& slab, Results w, Span rows, const T* grad, const int64_t* indices,
+                         A* sums) {
+  if (rows.length == 1) return add_named<1>(p, slab, w.first, w.last, rows, grad, indices, sums);
+  if (rows.length == 2) return add_named<2>(p, slab, w.first, w.last, rows, grad, indices, sums);
+  if (rows.length == 3) return add_named<3>(p, slab, w.first, w.last, rows, grad, indices, sums);
+  add_named<0>(p, slab, w.first, w.last, rows, grad, indices, sums);
+}
+
+// Calls f(element of the slab's row, result - first) for the windows of `count` results of a row of results, so that
+// the results of each element come in their order.
+template <class F>
+STATOR_FN void for_slopes(const Pool& p, const Slab& slab, int first, int count, F f) {
+  const PoolAxis& axis = p.axes[2];
+  const int end = first + count;
+  if (p.adaptive) {
+    for (int k = first; k < end; ++k) {
+      const Window w = window_of(p, axis, k);
+      const int to = w.end < slab.left + slab.wide ? w.end : slab.left + slab.wide;
+      for (int i = w.first > slab.left ? w.first : slab.left; i < to; ++i) f(i - slab.left, k - first);
+    }
+    return;
+  }
+  const int from = -axis.padding - slab.left;                        // of the first window
+  if (axis.stride == 2 && axis.kernel == 2 && axis.dilation == 1) {  // whole windows side by side
+    int begin = first_step(-from, 2), whole = (slab.wide - from) / 2;
+    begin = begin > first ? begin : first;
+    whole = whole < end ? whole : end;
+    for (int k = first; k < begin && k < end; ++k)
+      if (2 * k + from + 1 == 0) f(0, k - first);
+    for (int k = begin; k < whole; ++k) {
+      f(2 * k + from, k - first);
+      f(2 * k + from + 1, k - first);
+    }
+    for (int k = whole > begin ? whole : begin; k < end; ++k)
+      if (2 * k + from < slab.wide) f(2 * k + from, k - first);
+    return;
+  }
+  for (int tap = axis.kernel - 1; tap >= 0; --tap) {
+    const int offset = from + tap * axis.dilation;
+    int k = first_step(-offset, axis.stride), to = first_step(slab.wide - offset, axis.stride);
+    k = k > first ? k : first;
+    to = to < end ? to : end;
+    if (axis.stride == 1) {
+      for (; k < to; ++k) f(k + offset, k - first);
+    } else {
+      for (; k < to; ++k) f(k * axis.stride + offset, k - first);
+    }
+  }
+}
+
+// The numbers of elements of the windows of a row of results, as the divisors of `slopes`.
+template <class A, class T>
+STATOR_FN void divide_slopes(const Pool& p, int first, int count, int64_t above, const T* STATOR_RESTRICT grad,
+                             A* STATOR_RESTRICT slopes) {
+  const PoolAxis& axis = p.axes[2];
+  const bool counted = p.divisor == 0;
+  int k = 0;
+  const auto at_end = [&](int i) {
+    slopes[i] = convert<A>(grad[i]) / A(counted ? above * window_of(p, axis, first + i).count : 1);
+  };
+  if (!p.adaptive || !counted) {
+    const int length = (axis.kernel - 1) * axis.dilation + 1, room = axis.in + axis.padding - length;
+    int whole = counted ? (room < 0 ? 0 : room / axis.stride + 1) - first : count;  // windows within the row
+    if (counted)
+      for (; k < count && (first + k) * axis.stride < axis.padding; ++k) at_end(k);
+    whole = whole < count ? whole : count;
+    const A divisor = A(counted ? above * length : 1);
+    for (; k < whole; ++k) slopes[k] = convert<A>(grad[k]) / divisor;
+  }
+  for (; k < count; ++k) at_end(k);
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const Slab slab = cut.slab(p, group.block());
+  const int64_t size = plane_size(p, false), in_plane = slab.plane * plane_size(p, true) + slab.begin;
+  T* const out = static_cast<T*>(p.out) + in_plane;
+  A own[std::is_same_v<A, T> ? 1 : PoolTuning::slab];
+  A* const sums = std::is_same_v<A, T> ? reinterpret_cast<A*>(out) : own;
+  const int elements = slab.size();
+  for (int i = 0; i < elements; ++i) sums[i] = A(0);
+  const Results d = results_of(p, p.axes[0], slab.deep), h = results_of_run(p, p.axes[1], slab.top, slab.high),
+                w = results_of_run(p, p.axes[2], slab.left, slab.wide);
+  const A exponent = A(p.power);
+  A slopes[PoolTuning::tile], results[PoolTuning::tile];
+  for (int i = d.first; i <= d.last; ++i)
+    for (int j = h.first; j <= h.last; ++j) {
+      const int64_t row = slab.plane * size + int64_t(i * p.axes[1].out + j) * p.axes[2].out;
+      const T* const grad = static_cast<const T*>(p.grad) + row;
+      const Span rows = span_of(p, p.axes[1], j);
+      if (p.kind == PoolKind::max) {
+        add_named(p, slab, w, rows, grad, p.indices + row, sums);
+        continue;
+      }
+      const int64_t above =
+          p.divisor == 0 ? int64_t(window_of(p, p.axes[0], i).count) * window_of(p, p.axes[1], j).count : 1;
+      int top = rows.first > slab.top ? rows.first : slab.top, bottom = rows.first + rows.length;
+      bottom = bottom < slab.top + slab.high ? bottom : slab.top + slab.high;
+      for (int k = w.first; k <= w.last; k += PoolTuning::tile) {
+        const int count = w.last + 1 - k < PoolTuning::tile ? w.last + 1 - k : PoolTuning::tile;
+        if (p.kind == PoolKind::mean) {
+          divide_slopes(p, k, count, above, grad + k, slopes);
+          for (int r = top; r < bottom; ++r) {
+            A* STATOR_RESTRICT const line = sums + (r - slab.top) * slab.wide;
+            for_slopes(p, slab, k, count, [&](int at, int o) { line[at] += slopes[o]; });
+          }
+          continue;
+        }
+        const T* const y = static_cast<const T*>(p.y) + row + k;
+        for (int o = 0; o < count; ++o) {
+          const int64_t elements_of = p.divisor == 0 ? above * window_of(p, p.axes[2], k + o).count : 1;
+          slopes[o] = A(p.factor) / A(elements_of);
+          results[o] = convert<A>(y[o]);
+        }
+        for (int r = top; r < bottom; ++r) {
+          A* STATOR_RESTRICT const line = sums + (r - slab.top) * slab.wide;
+          const T* const x = static_cast<const T*>(p.x) + in_plane + int64_t(r - slab.top) * slab.wide;
+          for_slopes(p, slab, k, count, [&](int at, int o) {
+            const A root = results[o];
+            const A slope = root == A(0) ? A(0) : power_of(convert<A>(x[at]) / root, exponent - A(1));
+            line[at] += convert<A>(grad[k + o]) * slope * slopes[o];
+          });
+        }
+      }
+    }
+  const A divisor = p.divisor == 0 || p.kind != PoolKind::mean ? A(1) : A(p.divisor);
+  if (divisor != A(1))
+    for (int i = 0; i < elements; ++i) sums[i] = sums[i] / divisor;
+  if constexpr (!std::is_same_v<A, T>)
+    for (int i = 0; i < elements; ++i) out[i] = convert<T>(sums[i]);
+}
+
+}  // namespace stator::STATOR_TARGET::pooling
