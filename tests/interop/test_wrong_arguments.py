@@ -295,6 +295,10 @@ def arguments(be):
         **{"self:BackendConfig": stator.BackendConfig(), "other:BackendConfig.merge": stator.BackendConfig()},
         **{"values:BackendConfig.from_dict": {}, "properties:from_properties": {}, "path:from_toml": a_configuration()},
         **{"self:BackendBuilder": stator.BackendBuilder(), "config:with_config": stator.BackendConfig()},
+        **dict.fromkeys(("op:supports", "op:supports_op", "op:operation_capabilities"), "add"),
+        **{"index:is_device_available": 0, "kind:parse": "cpu"},
+        **dict.fromkeys(("device_type:get_devices_by_type", "device_type:is_device_type_available"), "cpu"),
+        **{"self:DeviceRequirements": stator.DeviceRequirements(), "device:DeviceRequirements": be.device_info()},
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,
@@ -395,6 +399,7 @@ def end_capture(be):
 
 
 FUNCTIONS = callables()
+FUNCTIONS.pop("BackendType")  # to call an enumeration is Python's own; its method parse is not
 # Their valid call would change what other tests see.
 ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel"} | {
     f"Backend.{n}_cooperative_{what}" for n, what in (("suggest", "config"), ("launch", "kernel"), ("finish", "kernel"))

@@ -80,7 +80,8 @@ class BackendErrors:
     def _note(self, text: object, op: str, name: str) -> str:
         if not isinstance(text, str):
             raise DTypeError(f"Got {name} of type {type(text).__name__}", op=op, remedy="Give a string.")
-        return f"{text} (on {cast('Backend', self).device_name})"
+        printable = text.encode("utf-8", "backslashreplace").decode()  # halves of surrogates break files of logs
+        return f"{printable} (on {cast('Backend', self).device_name})"
 
 
 @contextmanager

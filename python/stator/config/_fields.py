@@ -114,7 +114,7 @@ def _device(value: object) -> str:
     try:
         return _backend.parse_device(name)
     except StatorError as error:
-        raise Wrong("no device has this name", f'{error.remedy.rstrip(".")}, and "auto".') from None
+        raise Wrong("no device has this name", f'{error.remedy} "auto" chooses one of them.') from None
 
 
 def _path(value: object) -> str:

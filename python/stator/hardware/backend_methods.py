@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, cast
+
+from stator.errors import DTypeError
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -51,8 +54,16 @@ class BackendDevices:
         return len(self.devices())
 
     def is_device_available(self, index: int) -> bool:
-        """Whether the backend's type has a device of the index."""
-        return any(each.index == index for each in self.devices())
+        """Whether the backend's type has a device of the index. DTypeError for what is no integer."""
+        try:
+            wanted = operator.index(index)
+        except TypeError:
+            raise DTypeError(
+                f"Got index of type {type(index).__name__}",
+                op="Backend.is_device_available",
+                remedy="Give the number of a device, from 0 on.",
+            ) from None
+        return any(each.index == wanted for each in self.devices())
 
     def device_info(self) -> DeviceInfo:
         """The device as stator.devices() describes it: vendor, name, versions, memory in bytes, peaks.
@@ -72,10 +83,11 @@ class BackendDevices:
         >>> be.capabilities().max_tensor_dims
         32
         """
+        from stator.execution._arguments import flag
         from stator.hardware import capabilities_of
 
         found = capabilities_of(self._itself().device)
-        if not measure:
+        if not flag(measure, "Backend.capabilities", "measure"):
             return found
         from stator.hardware.measure import with_measurements
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from stator.errors import InvalidValueError
+from stator.errors import DTypeError, InvalidValueError
 
 
 class BackendType(Enum):
@@ -33,10 +33,27 @@ class BackendType(Enum):
         return self.display_name
 
     @classmethod
+    def _missing_(cls, value: object) -> BackendType:
+        known = ", ".join(each.value for each in cls)
+        raise InvalidValueError(
+            f"A value of type {type(value).__name__} that is no kind of a device",
+            op="BackendType",
+            remedy=f"The types are {known}; BackendType.parse also reads names of devices.",
+        )
+
+    @classmethod
     def parse(cls, kind: object, op: str = "BackendType.parse") -> BackendType:
         """The type that "cuda", "cuda:1" or a Device names; InvalidValueError for others."""
+        from stator.backend import Device
+
         if isinstance(kind, cls):
             return kind
+        if not isinstance(kind, (str, Device)):
+            raise DTypeError(
+                f"Got device_type of type {type(kind).__name__}",
+                op=op,
+                remedy="Give a BackendType, a Device or a text.",
+            )
         word = str(kind).partition(":")[0].lower()
         for each in cls:
             if each.value == word:

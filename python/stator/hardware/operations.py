@@ -42,6 +42,13 @@ def _rows() -> dict[str, dict[str, Any]]:
     return found
 
 
+def _row(op: object, call: str) -> dict[str, Any] | None:
+    """The row of an op; None for a name that is not there."""
+    if not isinstance(op, str):
+        raise DTypeError(f"Got op of type {type(op).__name__}", op=call, remedy="Give the name of an op as text.")
+    return _rows().get(op)
+
+
 def _missing_library(be: Backend, family: str) -> str | None:
     """The library that ops of the family cannot do without on this backend, if it is not there."""
     kind = be.device.type
@@ -80,7 +87,7 @@ def available_ops(be: Backend) -> tuple[str, ...]:
 
 def operation_capabilities(be: Backend, op: str) -> dict[str, Any] | None:
     """What the op table says of an op, and its parameters; None for an unknown one."""
-    row = _rows().get(op)
+    row = _row(op, "Backend.operation_capabilities")
     if row is None:
         return None
     return {
@@ -112,7 +119,7 @@ def _fits(be: Backend, shape: object, itemsize: int) -> bool:
 
 def supports(be: Backend, op: str, dtype: DTypeLike | None = None, **parameters: Any) -> bool:
     """Whether the backend can run an op, for operands of a dtype and under conditions; see Backend.supports."""
-    row = _rows().get(op)
+    row = _row(op, "Backend.supports")
     itemsize = 1
     if dtype is not None:
         try:

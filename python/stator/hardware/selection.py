@@ -37,7 +37,7 @@ class DeviceRequirements:
         if self.device_type is not None:
             try:
                 BackendType.parse(self.device_type)
-            except InvalidValueError:
+            except (DTypeError, InvalidValueError):
                 wrong.append(f"device_type={self.device_type!r} is no type of devices")
         for name in ("min_memory", "min_free_memory", "min_gflops"):
             value = getattr(self, name)
@@ -57,7 +57,13 @@ class DeviceRequirements:
             )
 
     def missing(self, device: DeviceInfo) -> list[str]:
-        """What the device lacks, in words; empty where it fulfils all."""
+        """What the device lacks, in words; empty where it fulfils all. DTypeError for what is no DeviceInfo."""
+        if not isinstance(device, DeviceInfo):
+            raise DTypeError(
+                f"Got device of type {type(device).__name__}",
+                op="DeviceRequirements.missing",
+                remedy="Give a DeviceInfo, as stator.devices() lists them.",
+            )
         lacks = []
         kind = None if self.device_type is None else BackendType.parse(self.device_type)
         if kind not in (None, BackendType.AUTO, device.type):

@@ -50,7 +50,7 @@ def stack_of(backend: Backend, op: str) -> CleanupStack:
 
 
 def shutdown() -> None:
-    """Runs the cleanups of resources, and closes every backend, as the process does at its end. Synchronises."""
+    """Runs the cleanups of resources and closes every backend, as the process does at its end. Waits."""
     cleanups = sys.modules.get("stator.resources._cleanups")  # loaded where there are any
     if cleanups is not None:
         cleanups.run_all()
@@ -211,8 +211,10 @@ class BackendResources:
     def __del__(
         self, finalizing: Callable[[], bool] = sys.is_finalizing, process: Callable[[], int] = os.getpid
     ) -> None:
+        if finalizing():  # names of this module may be gone
+            return
         backend = self._self()
-        if finalizing() or getattr(backend, "_process", None) != process() or backend.closed:
+        if getattr(backend, "_process", None) != process() or backend.closed:
             return
         try:
             counts = {kind: count for kind, count in self.active_resource_count().items() if count and kind not in OWN}
