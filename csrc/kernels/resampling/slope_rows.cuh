@@ -29,9 +29,9 @@ STATOR_FN A weight_in(const Interpolate& p, int axis, int o, int i) {
 // The results along the row that have the elements of a tile, and their weights.
 template <class A>
 struct SlopeTable {
-  int begin = -1;     // of the tile
-  bool fits = false;  // whether there is room for the weights
-  int first, width;   // of all results
+  int begin = -1;                                             // of the tile
+  bool fits = false;                                          // whether there is room for the weights
+  int first, width;                                           // of all results
   int from[SlopeTuning::tile], start[SlopeTuning::tile + 1];  // of an element: its first result, its first weight
   A weight[SlopeTuning::weights];
 
