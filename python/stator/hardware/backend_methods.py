@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     )
 
 
+def _group(backend: Backend, name: str) -> OperationGroup:
+    from stator.hardware import operations
+
+    return operations.group(backend, name)
+
+
 class BackendDevices:
     """A base class of Backend."""
 
@@ -161,47 +167,42 @@ class BackendDevices:
 
         return operations.operations_bundle(self._itself())
 
-    def _group(self, name: str) -> OperationGroup:
-        from stator.hardware import operations
-
-        return operations.group(self._itself(), name)
-
     def fft_ops(self) -> OperationGroup:
         """The Fourier transforms that the backend can run, as operations_bundle().fft."""
-        return self._group("fft")
+        return _group(self._itself(), "fft")
 
     def convolution_ops(self) -> OperationGroup:
         """The convolutions that the backend can run, as operations_bundle().convolution."""
-        return self._group("convolution")
+        return _group(self._itself(), "convolution")
 
     def rnn_ops(self) -> OperationGroup:
         """The recurrent layers that the backend can run, as operations_bundle().rnn."""
-        return self._group("rnn")
+        return _group(self._itself(), "rnn")
 
     def sparse_ops(self) -> OperationGroup:
         """The ops of sparse matrices that the backend can run, as operations_bundle().sparse."""
-        return self._group("sparse")
+        return _group(self._itself(), "sparse")
 
     def quantization_ops(self) -> OperationGroup:
         """The ops of quantisation that the backend can run, as operations_bundle().quantization."""
-        return self._group("quantization")
+        return _group(self._itself(), "quantization")
 
     def supports_fft(self) -> bool:
         """Whether all Fourier transforms of the op table can be run."""
-        return self._group("fft").supported
+        return _group(self._itself(), "fft").supported
 
     def supports_convolution(self) -> bool:
         """Whether all convolutions of the op table can be run."""
-        return self._group("convolution").supported
+        return _group(self._itself(), "convolution").supported
 
     def supports_rnn(self) -> bool:
         """Whether all recurrent layers of the op table can be run."""
-        return self._group("rnn").supported
+        return _group(self._itself(), "rnn").supported
 
     def supports_sparse(self) -> bool:
         """Whether all ops of sparse matrices of the op table can be run."""
-        return self._group("sparse").supported
+        return _group(self._itself(), "sparse").supported
 
     def supports_quantization(self) -> bool:
         """Whether all ops of quantisation of the op table can be run."""
-        return self._group("quantization").supported
+        return _group(self._itself(), "quantization").supported
