@@ -50,8 +50,10 @@ def raise_all(problems: Sequence[Problem], op: str) -> None:
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known name that is most like a name, where any is."""
-    from difflib import get_close_matches
-
+    try:
+        from difflib import get_close_matches
+    except ImportError:  # the interpreter ends
+        return None
     return next(iter(get_close_matches(name, list(known), 1, cutoff)), None)
 
 
