@@ -132,3 +132,13 @@ def test_the_processor_of_this_machine_is_asked():
     caps = host.capabilities()
     assert caps.cores == len(os.sched_getaffinity(0)) == caps.custom_capabilities["workers"]
     assert caps.max_compute_units == caps.cores
+
+
+def test_available_memory_is_limited_by_the_older_control_groups(tmp_path):
+    files = {
+        "proc/meminfo": "MemAvailable: 8000 kB\n",
+        "proc/self/cgroup": "4:memory:/unit\n",
+        "sys/fs/cgroup/memory/unit/memory.limit_in_bytes": "5000\n",
+        "sys/fs/cgroup/memory/unit/memory.usage_in_bytes": "3000\n",
+    }
+    assert host_files.available_memory(write(tmp_path, files)) == 2000

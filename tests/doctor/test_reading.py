@@ -8,8 +8,9 @@ from broken_environments import registry
 from broken_environments.healthy import fat_binary, healthy, shared_object, write
 
 from stator import _backend, _table
-from stator._doctor import cgroup, elf, search
+from stator._doctor import elf, search
 from stator._doctor.examination import examine
+from stator._system import cgroups
 
 
 def test_code_for_gpus_is_read_over_the_padding_between_files(tmp_path):
@@ -59,18 +60,18 @@ def test_a_link_to_the_library_that_stator_takes_is_no_copy(tmp_path):
 
 def test_the_tightest_of_the_groups_holds(tmp_path):
     env = healthy(tmp_path)
-    assert (cgroup.cpus(env), cgroup.memory(env), cgroup.tasks(env)) == (math.inf, math.inf, (math.inf, 0))
+    assert (cgroups.cpus(env), cgroups.memory(env), cgroups.tasks(env)) == (math.inf, math.inf, (math.inf, 0))
     write(env.at("/proc/self/cgroup"), "0::/outer/inner\n")
     for group, cpu, memory, pids in (("outer", "300000 100000", 5000, 90), ("outer/inner", "600000 100000", 9000, 70)):
         write(env.at(f"/sys/fs/cgroup/{group}/cpu.max"), cpu + "\n")
         write(env.at(f"/sys/fs/cgroup/{group}/memory.max"), f"{memory}\n")
         write(env.at(f"/sys/fs/cgroup/{group}/pids.max"), f"{pids}\n")
         write(env.at(f"/sys/fs/cgroup/{group}/pids.current"), "20\n")
-    assert (cgroup.cpus(env), cgroup.memory(env), cgroup.tasks(env)) == (3, 5000, (70, 20))
+    assert (cgroups.cpus(env), cgroups.memory(env), cgroups.tasks(env)) == (3, 5000, (70, 20))
 
 
 def test_the_real_system_can_be_read(tmp_path):
     env = type(healthy(tmp_path))()
-    assert cgroup.cpus(env) > 0 and cgroup.memory(env) > 0
+    assert cgroups.cpus(env) > 0 and cgroups.memory(env) > 0
     assert env.cpu_flags and env.allowed_cpus > 0 and env.limits["open files"] != 0
     assert env.images is not None and env.levels("stator_host")

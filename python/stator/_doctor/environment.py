@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from stator._doctor import children, elf
 from stator._doctor.facts import Driver, Package
+from stator._system.files import SystemFiles
 
 _LIMITS = {
     "locked memory": resource.RLIMIT_MEMLOCK,
@@ -33,32 +34,15 @@ class Space(NamedTuple):
 
 
 @dataclass
-class Environment:
+class Environment(SystemFiles):
     """Where things are looked for, and what was found there; each fact is found out when it is first read.
 
     root: what stands for "/" in the paths of the system. variables: of the process. path: that of Python's imports.
     A test sets these, or the facts themselves.
     """
 
-    root: Path = Path("/")
     variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     path: Sequence[str] = field(default_factory=lambda: list(sys.path))
-
-    def at(self, name: str) -> Path:
-        """The path of a file of the system."""
-        return self.root / name.lstrip("/")
-
-    def text(self, name: str) -> str | None:
-        """What a file of the system says; None where there is none."""
-        try:
-            return self.at(name).read_text(errors="replace").strip()
-        except OSError:
-            return None
-
-    def number(self, name: str) -> int | None:
-        """The number that a file of the system begins with; None where there is none ("max")."""
-        words = (self.text(name) or "").split()
-        return int(words[0]) if words and words[0].lstrip("-").isdigit() else None
 
     def variable(self, name: str) -> str:
         """The value of a variable; empty where it is not set."""

@@ -15,32 +15,34 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
+def _read(of: object, name: str, missing: str) -> tuple[Any, str]:
+    """An attribute, and what is wrong with it; nothing is where that is empty."""
+    try:
+        return getattr(of, name), ""
+    except AttributeError:
+        return None, f"it has no {missing}"
+    except Exception as error:
+        return None, f"{name} raised {described(error)}"
+
+
 def methods(of: object, names: Sequence[str]) -> Iterator[str]:
     """What is wrong with the methods that an object should have."""
     for name in names:
-        try:
-            found = getattr(of, name)
-        except AttributeError:
-            yield f"it has no {name}()"
-        except Exception as error:
-            yield f"{name} raised {described(error)}"
-        else:
-            if not callable(found):
-                yield f"{name} is {shown(found)}, not a method"
+        found, wrong = _read(of, name, f"{name}()")
+        if wrong:
+            yield wrong
+        elif not callable(found):
+            yield f"{name} is {shown(found)}, not a method"
 
 
 def facts(of: object, rules: dict[str, tuple[Any, str]]) -> Iterator[str]:
     """What is wrong with the attributes that an object should have: by name a test and the rule."""
     for name, (fits, rule) in rules.items():
-        try:
-            value = getattr(of, name)
-        except AttributeError:
-            yield f"it has no {name}"
-        except Exception as error:
-            yield f"{name} raised {described(error)}"
-        else:
-            if not fits(value):
-                yield f"{name} is {shown(value)}, not {rule}"
+        value, wrong = _read(of, name, name)
+        if wrong:
+            yield wrong
+        elif not fits(value):
+            yield f"{name} is {shown(value)}, not {rule}"
 
 
 def _is_types(value: object) -> bool:

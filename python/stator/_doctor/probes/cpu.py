@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from stator._doctor import cgroup
 from stator._doctor.environment import LEVELS, Environment
 from stator._doctor.finding import Finding, error, note, warning
+from stator._system import cgroups
 
 CPU_FOREIGN = error(
     "cpu-foreign",
@@ -75,7 +75,7 @@ def instructions(env: Environment) -> Iterator[Finding]:
 
 def threads(env: Environment) -> Iterator[Finding]:
     """The threads that are asked for, and the CPUs that there are for them."""
-    quota = cgroup.cpus(env)
+    quota = cgroups.cpus(env)
     if quota < env.allowed_cpus:
         yield THREADS_OVER_QUOTA.found(f"{env.allowed_cpus} CPUs are allowed, with the time of {quota:g} of them")
     cpus = min(env.allowed_cpus, max(1, math.ceil(quota)) if math.isfinite(quota) else env.allowed_cpus)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from stator._doctor import cgroup
 from stator._doctor.environment import Environment
 from stator._doctor.finding import Finding, note, warning
+from stator._system import cgroups
 
 SHM_SMALL = warning(
     "shm-small",
@@ -89,12 +89,12 @@ def limits(env: Environment) -> Iterator[Finding]:
 
 def control_groups(env: Environment) -> Iterator[Finding]:
     """What the control groups of the process leave."""
-    most, now = cgroup.tasks(env)
+    most, now = cgroups.tasks(env)
     if most - now < env.allowed_cpus:
         yield TASKS_FEW.found(f"{most - now:.0f} of {most:.0f} are left, and {env.allowed_cpus} CPUs are allowed")
     names = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
     seen = min((limit for limit in map(env.number, names) if limit is not None), default=math.inf)
-    limit = cgroup.memory(env)
+    limit = cgroups.memory(env)
     if limit < min(seen, _NO_LIMIT):
         yield MEMORY_UNSEEN.found(f"A control group of this process may take {_size(limit)}")
 
