@@ -14,7 +14,24 @@ constexpr uint32_t KiB = 1024;
 // to 4.8 TB/s). laptop: NVIDIA's paper on Ada and the table of GeForce laptops (3072 lanes in 24 multiprocessors, 2370
 // MHz, 8 GB of GDDR6 at 16 Gbit/s on 128 bits, which is 256 GB/s; 32 MB of L2 in AD107). Limits of multiprocessors and
 // blocks: the table of technical specifications per compute capability in the CUDA C++ Programming Guide. Kernels of
-// compute capability 7.0 and above take 32,764 bytes of parameters from CUDA 12.1 on; before it, 4,096.
+// compute capability 7.0 and above take 32,764 bytes of parameters from CUDA 12.1 on; before it, 4,096. wsl: the CUDA
+// on WSL User Guide, which lists concurrent access to managed memory among what Linux has and WSL 2 has not.
+constexpr Profile laptop = {"laptop",  "NVIDIA GeForce RTX 4060 Laptop GPU",
+                            8,         9,
+                            24,        8 * GiB,
+                            32 * MiB,  2370000,
+                            8001000,   128,
+                            1536,      24,
+                            100 * KiB, 48 * KiB,
+                            99 * KiB,  1 * KiB,
+                            32764};
+
+constexpr Profile under_wsl(Profile profile, std::string_view name) {
+  profile.name = name;
+  profile.concurrent_managed_access = false;
+  return profile;
+}
+
 constexpr std::array profiles = {
     Profile{"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 80 * GiB, 40 * MiB, 1410000, 1593000, 5120, 2048, 32, 164 * KiB,
             48 * KiB, 163 * KiB, 1 * KiB, 32764},
@@ -22,8 +39,8 @@ constexpr std::array profiles = {
             48 * KiB, 227 * KiB, 1 * KiB, 32764},
     Profile{"h200", "NVIDIA H200", 9, 0, 132, 141 * GiB, 50 * MiB, 1980000, 3201000, 6144, 2048, 32, 228 * KiB,
             48 * KiB, 227 * KiB, 1 * KiB, 32764},
-    Profile{"laptop", "NVIDIA GeForce RTX 4060 Laptop GPU", 8, 9, 24, 8 * GiB, 32 * MiB, 2370000, 8001000, 128, 1536,
-            24, 100 * KiB, 48 * KiB, 99 * KiB, 1 * KiB, 32764},
+    laptop,
+    under_wsl(laptop, "wsl"),
     // One multiprocessor, little memory and an old driver: grid-stride loops iterate and limits are near.
     Profile{"one_sm", "One multiprocessor", 8, 0, 1, 1 * GiB, 1 * MiB, 1000000, 1000000, 64, 2048, 32, 164 * KiB,
             48 * KiB, 163 * KiB, 1 * KiB, 4096},

@@ -29,6 +29,7 @@ struct Profile {
   uint32_t block_x = 1024, block_y = 1024, block_z = 64;
   uint32_t grid_x = 2147483647, grid_y = 65535, grid_z = 65535;
   uint32_t registers_per_multiprocessor = 65536, registers_per_block = 65536, registers_per_thread = 255;
+  bool concurrent_managed_access = true;  // the host may use managed memory while the device works
 };
 
 // Null if there is none of the name.

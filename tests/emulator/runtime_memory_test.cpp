@@ -129,6 +129,59 @@ void managed_and_pinned_memory() {
   check(api.host_free(pinned) == 0 && api.free(managed) == 0 && api.free(nullptr) == 0, "the right ones");
 }
 
+void hints_hold_for_the_pages_of_managed_memory() {
+  const Api& api = open_devices("h200,a100");
+  void* const stream = new_stream(api);
+  constexpr size_t bytes = 3 * 4096;
+  enum { read_mostly = 1, preferred, accessed_by, last_prefetch };
+  void* memory = nullptr;
+  check(api.managed_allocate(&memory, bytes, 1) == 0, "allocated");
+  char* const second = static_cast<char*>(memory) + 4096;
+  const auto told = [&](int attribute, const void* from, size_t size) {
+    int value = 7;
+    check(api.range_attribute(&value, sizeof value, attribute, from, size) == 0, "told");
+    return value;
+  };
+  check(told(read_mostly, memory, bytes) == 0 && told(preferred, memory, bytes) == -2, "nothing yet");
+  check(api.advise(second, 1, 1, 0) == 0, "a page");
+  check(told(read_mostly, memory, bytes) == 0 && told(read_mostly, second, 4096) == 1, "the page alone");
+  check(api.advise(second, 4097, 2, 0) == 0 && told(read_mostly, second, 4096) == 0, "unset");
+  check(api.advise(memory, bytes, 3, 1) == 0 && told(preferred, memory, bytes) == 1, "preferred");
+  check(api.advise(second, 1, 3, -1) == 0 && told(preferred, second, 1) == -1, "the host");
+  check(told(preferred, memory, bytes) == -2, "the pages differ");
+  check(api.advise(memory, bytes, 5, 1) == 0 && api.advise(memory, bytes, 5, -1) == 0, "accessed by two");
+  check(api.advise(second, 1, 5, 0) == 0 && api.advise(memory, bytes, 5, 1) == 0, "and a page by a third");
+  int users[3] = {};
+  check(api.range_attribute(users, sizeof users, accessed_by, memory, bytes) == 0, "users");
+  check(users[0] + users[1] == 0 && users[2] == -2, "those of all pages");
+  check(api.advise(memory, bytes, 6, -1) == 0, "unset for one");
+  check(api.range_attribute(users, 4, accessed_by, memory, bytes) == 0 && users[0] == 1, "the other one stays");
+  check(api.advise(memory, bytes, 5, 2) == error::invalid_device, "no such device");
+  check(api.advise(memory, bytes, 4, 2) == 0 && told(preferred, memory, bytes) == -2, "unset needs none");
+  check(api.prefetch(memory, bytes, 1, stream) == 0 && told(last_prefetch, memory, bytes) == 1, "prefetched");
+  check(api.prefetch(memory, bytes, 2, stream) == error::invalid_device, "nor to one");
+  check(api.range_attribute(users, 12, preferred, memory, bytes) == error::invalid_value, "more than a number");
+  check(api.range_attribute(users, 3, accessed_by, memory, bytes) == error::invalid_value, "less than one");
+  check(api.range_attribute(users, 4, 9, memory, bytes) == error::invalid_value, "no attribute");
+  check(api.range_attribute(users, 4, preferred, memory, bytes + 1) == error::invalid_value, "too long");
+  check(api.free(memory) == 0, "freed");
+  check(api.range_attribute(users, 4, preferred, memory, bytes) == error::invalid_value, "and gone");
+}
+
+void devices_without_concurrent_access_take_no_hints() {
+  const Api& api = open_devices("wsl");
+  void* const stream = new_stream(api);
+  int value = 1;
+  check(api.device_attribute(&value, 89, 0) == 0 && value == 0, "concurrent access");
+  check(api.device_attribute(&value, 83, 0) == 0 && value == 1, "managed memory");
+  void* memory = nullptr;
+  check(api.managed_allocate(&memory, 64, 1) == 0, "allocated");
+  check(api.prefetch(memory, 64, 0, stream) == error::invalid_device, "to the device");
+  check(api.prefetch(memory, 64, -1, stream) == error::invalid_device, "to the host");
+  check(api.advise(memory, 64, 3, 0) == error::invalid_device && api.advise(memory, 64, 3, -1) == 0, "advice");
+  check(api.free(memory) == 0, "freed");
+}
+
 void devices_copy_to_each_other() {
   const Api& api = open_devices("h200,a100");
   void* const stream = new_stream(api);
@@ -154,5 +207,7 @@ int main(int argc, char** argv) {
        {"memory_of_a_pool_is_there_in_the_order_of_the_stream", memory_of_a_pool_is_there_in_the_order_of_the_stream},
        {"memory_ends", memory_ends},
        {"managed_and_pinned_memory", managed_and_pinned_memory},
+       {"hints_hold_for_the_pages_of_managed_memory", hints_hold_for_the_pages_of_managed_memory},
+       {"devices_without_concurrent_access_take_no_hints", devices_without_concurrent_access_take_no_hints},
        {"devices_copy_to_each_other", devices_copy_to_each_other}});
 }

@@ -17,6 +17,7 @@ Api& api() {
     made.bytes = sizeof made;
     add_device_calls(made);
     add_memory_calls(made);
+    add_managed_calls(made);
     add_copy_calls(made);
     add_stream_calls(made);
     add_event_calls(made);

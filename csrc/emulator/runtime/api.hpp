@@ -63,6 +63,7 @@ struct Api {
   int (*managed_allocate)(void** pointer, size_t bytes, unsigned flags);
   int (*prefetch)(const void* pointer, size_t bytes, int device, void* stream);
   int (*advise)(const void* pointer, size_t bytes, int advice, int device);
+  int (*range_attribute)(void* data, size_t size, int attribute, const void* pointer, size_t bytes);
   // cudaPointerAttributes: type 0 for memory of the host that is unknown, 1 host, 2 device, 3 managed.
   int (*pointer_attributes)(const void* pointer, int* type, int* device);
 

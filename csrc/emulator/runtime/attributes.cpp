@@ -59,7 +59,7 @@ std::optional<uint64_t> attribute_of(const Profile& p, int attribute) {
     case 86: return 0;  // native atomics between host and device
     case 87: return single_to_double(p);
     case 88: return 0;  // pageable memory is not the device's
-    case 89: return 1;  // managed memory of host and device at once
+    case 89: return p.concurrent_managed_access;
     case 90: return 1;  // preemption
     case 91: return 1;  // registered memory by the host's pointer
     case 95: return 1;  // cooperative launches

@@ -7,6 +7,7 @@ namespace stator::emulator::runtime {
 
 void add_device_calls(Api& api);
 void add_memory_calls(Api& api);
+void add_managed_calls(Api& api);
 void add_copy_calls(Api& api);
 void add_stream_calls(Api& api);
 void add_event_calls(Api& api);

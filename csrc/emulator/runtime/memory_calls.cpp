@@ -5,8 +5,6 @@
 namespace stator::emulator::runtime {
 namespace {
 
-constexpr int cpu = -1;  // cudaCpuDeviceId
-
 int create_pool(void** pool, int index) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     Device* const device = device_at(s, index);
@@ -60,7 +58,7 @@ void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, Memor
   };
   void* pointer = try_once();
   if (!pointer && drain(s, lock, device)) pointer = try_once();
-  if (pointer) s.allocations.emplace(pointer, Allocation{&device, held, bytes, pool});
+  if (pointer) s.allocations.emplace(pointer, Allocation{&device, held, bytes, pool, {}});
   return pointer;
 }
 
@@ -210,38 +208,9 @@ int managed_allocate(void** pointer, size_t bytes, unsigned flags) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
     if (!bytes || (flags != 1 && flags != 2)) return error::invalid_value;
     if (const int code = uncaptured(s)) return code;
-    return take_shared(s, lock, device, pointer, bytes, MemoryKind::managed, Allocation::Kind::managed);
-  });
-}
-
-bool is_managed(System& s, const void* pointer, size_t bytes) {
-  uint64_t base, size;
-  MemoryKind kind;
-  for (const auto& device : s.devices)
-    if (device->memory.lookup(pointer, base, size, kind) && kind == MemoryKind::managed)
-      return reinterpret_cast<uint64_t>(pointer) + bytes <= base + size;
-  return false;
-}
-
-// Where managed memory lies is not modelled: only the arguments are checked.
-int prefetch(const void* pointer, size_t bytes, int index, void* stream_handle) {
-  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
-    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
-    if (!stream) return error::invalid_resource_handle;
-    if (index != cpu && !device_at(s, index)) return error::invalid_device;
-    if (!bytes || !is_managed(s, pointer, bytes)) return error::invalid_value;
-    if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
-    if (stream->capture) return invalidated(stream->capture, error::capture_unsupported);
-    submit(s, lock, stream, {.what = "cudaMemPrefetchAsync", .run = {}, .after = {}});
-    return error::success;
-  });
-}
-
-int advise(const void* pointer, size_t bytes, int advice, int index) {
-  return device_call([&](System& s, Device&, Scheduler::Lock&) {
-    constexpr int last_advice = 6;
-    if (advice < 1 || advice > last_advice || !bytes || !is_managed(s, pointer, bytes)) return error::invalid_value;
-    return index == cpu || device_at(s, index) ? error::success : error::invalid_device;
+    const int code = take_shared(s, lock, device, pointer, bytes, MemoryKind::managed, Allocation::Kind::managed);
+    if (code == error::success) s.allocations.at(*pointer).pages.resize((bytes + Page::bytes - 1) / Page::bytes);
+    return code;
   });
 }
 
@@ -273,8 +242,6 @@ void add_memory_calls(Api& api) {
   api.host_allocate = host_allocate;
   api.host_free = host_free;
   api.managed_allocate = managed_allocate;
-  api.prefetch = prefetch;
-  api.advise = advise;
   api.pointer_attributes = pointer_attributes;
 }
 

@@ -41,12 +41,22 @@ struct Pool {
   size_t live = 0, held = 0;
 };
 
+// What was asked for a page of managed memory; where it lies is not modelled. Places are devices, or one of these.
+struct Page {
+  static constexpr size_t bytes = 4096;
+  static constexpr int cpu = -1, nowhere = -2;  // cudaCpuDeviceId, cudaInvalidDeviceId
+  bool read_mostly = false;
+  int preferred = nowhere, prefetched = nowhere;
+  std::vector<int> accessed_by = {};
+};
+
 struct Allocation {
   enum class Kind : uint8_t { pool, plain, host, managed };
   Device* device = nullptr;  // whose memory holds it; of host memory, the others have adopted it
   Kind kind = Kind::plain;
   size_t bytes = 0;
-  void* pool = nullptr;  // that it was taken from
+  void* pool = nullptr;          // that it was taken from
+  std::vector<Page> pages = {};  // of managed memory
 };
 
 // Guarded by the scheduler's lock, but for the devices themselves.
