@@ -27,8 +27,8 @@ int64_t now() {
 }  // namespace
 
 const char* name(BoxKind kind) {
-  static constexpr const char* names[] = {"context", "pool",    "buffer",  "pinned", "stream",
-                                          "event",   "library", "program", "graph"};
+  static constexpr const char* names[] = {"context", "pool",  "buffer",  "pinned",  "managed",
+                                          "stream",  "event", "library", "program", "graph"};
   return names[static_cast<int>(kind)];
 }
 

@@ -12,7 +12,7 @@
 
 namespace stator {
 
-enum class BoxKind : uint8_t { context, pool, buffer, pinned, stream, event, library, program, graph };
+enum class BoxKind : uint8_t { context, pool, buffer, pinned, managed, stream, event, library, program, graph };
 const char* name(BoxKind);
 
 class Tracker;

@@ -56,8 +56,8 @@ size_t Tracker::detached() const {
 std::vector<Ref<Box>> Tracker::of_scope(uint32_t scope) const {
   std::vector<Ref<Box>> found;
   for_each([&](const Box& box) {
-    const bool owned = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned || box.kind_ == BoxKind::event ||
-                       box.kind_ == BoxKind::graph;
+    const bool owned = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned || box.kind_ == BoxKind::managed ||
+                       box.kind_ == BoxKind::event || box.kind_ == BoxKind::graph;
     if (!owned || box.part_ || box.closed() || box.scope() != scope) return;
     found.emplace_back();  // which may throw, and then nothing was retained
     if (box.try_retain()) {
@@ -74,7 +74,8 @@ std::string Tracker::largest_owner() const {
   size_t bytes = 0;
   uint16_t origin = no_op;
   for_each([&](const Box& box) {
-    if (box.kind_ == BoxKind::buffer && box.bytes() > bytes) bytes = box.bytes(), origin = box.origin_;
+    const bool memory = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::managed;
+    if (memory && box.bytes() > bytes) bytes = box.bytes(), origin = box.origin_;
   });
   if (!bytes) return {};
   const std::string op = op_text(origin);

@@ -18,7 +18,7 @@ class Tracker {
   std::vector<Resource> resources() const;  // oldest first, without the context and its pool
   size_t count() const;
   size_t detached() const;  // closed buffers whose storage a consumer still holds
-  // The open buffers, page-locked memory, events and graphs of a scope, newest first of each kind.
+  // The open buffers, page-locked and managed memory, events and graphs of a scope, newest first of each kind.
   std::vector<Ref<Box>> of_scope(uint32_t scope) const;
   std::string largest_owner() const;  // "4.0 MiB matmul", empty when nothing is live
 

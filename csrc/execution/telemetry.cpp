@@ -71,7 +71,7 @@ std::vector<OpTelemetry> telemetry(const Backend& backend) {
     t.graph_launches = f[Call::graph_launch];
     t.copies = f[Call::copy];
     t.fills = f[Call::fill];
-    t.allocations = f[Call::allocate] + f[Call::allocate_pinned];
+    t.allocations = f[Call::allocate] + f[Call::allocate_pinned] + f[Call::allocate_managed];
     t.synchronisations = f[Call::stream_synchronize] + f[Call::event_synchronize] + f[Call::device_synchronize] +
                          f[Figure::waiting_copies];
     t.h2d_bytes = f[Figure::h2d_bytes];

@@ -45,6 +45,8 @@ Status call(ContextHandle handle, F f) {
   return scope.status() ? scope.status() : done(f());
 }
 
+extern const ManagedTable cuda_managed;
+extern std::atomic<int64_t> cuda_managed_count;  // allocations that were made and not freed
 extern const ProgramTable cuda_programs;
 extern const GraphTable cuda_graphs;
 

@@ -314,8 +314,12 @@ Status inject_fault(ContextHandle) { return status::not_supported; }
 std::string fault_message(ContextHandle handle) { return emulated_fault(context_of(handle).device); }
 
 std::array<int64_t, 6> outstanding() {
-  return {counts.memory.load(), counts.pinned.load(),   counts.streams.load(),
-          counts.events.load(), counts.contexts.load(), cuda_graph_count.load()};
+  return {counts.memory.load() + cuda_managed_count.load(),
+          counts.pinned.load(),
+          counts.streams.load(),
+          counts.events.load(),
+          counts.contexts.load(),
+          cuda_graph_count.load()};
 }
 
 std::string version_text(int version) {
@@ -384,6 +388,7 @@ const Table& cuda_table() {
       .launch = launch,
       .host_work = nullptr,
       .library = library,
+      .managed = &cuda_managed,
       .programs = &cuda_programs,
       .graphs = &cuda_graphs,
       .inject_fault = inject_fault,

@@ -70,6 +70,7 @@ const Table& cuda_table() {
       .launch = refuse,
       .host_work = refuse,
       .library = refuse,
+      .managed = nullptr,
       .programs = nullptr,
       .graphs = nullptr,
       .inject_fault = refuse,

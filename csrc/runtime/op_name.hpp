@@ -35,6 +35,13 @@ namespace stator {
   X(open, "Backend")                                \
   X(telemetry, "Backend.telemetry")                 \
   X(take_warning, "Backend.synchronize")            \
+  X(managed, "Backend.managed")                     \
+  X(lend_to_host, "memory.host_view")               \
+  X(prefetch, "Backend.prefetch_to_device")         \
+  X(prefetch_to_host, "Backend.prefetch_to_host")   \
+  X(advise, "Backend.set_memory_advice")            \
+  X(migrated, "UnifiedAllocation.migration_stats")  \
+  X(advice_state, "UnifiedAllocation.access_hints") \
   X(set_memory_limit, "Backend.set_resource_limits")
 
 namespace call {

@@ -5,6 +5,7 @@
 
 #include "params/launch.hpp"
 #include "runtime/graph_table.hpp"
+#include "runtime/managed/table.hpp"
 #include "runtime/op_name.hpp"
 #include "runtime/program_table.hpp"
 
@@ -34,6 +35,11 @@ namespace stator::runtime {
   X(memory_device, false)      \
   X(allocate_pinned, false)    \
   X(free_pinned, true)         \
+  X(allocate_managed, false)   \
+  X(free_managed, true)        \
+  X(prefetch, false)           \
+  X(advise, false)             \
+  X(range_advice, false)       \
   X(copy, false)               \
   X(fill, false)               \
   X(stream_create, false)      \
@@ -181,6 +187,7 @@ struct Table {
   // cuda only: calls the library now, on this thread, with the context's device current. It must not throw. The stream,
   // which may be null, is the one in which it enqueues.
   Status (*library)(ContextHandle, const std::function<void()>& call, StreamHandle);
+  const ManagedTable* managed;   // null in builds without CUDA, for cuda
   const ProgramTable* programs;  // null on host
   const GraphTable* graphs;      // null in builds without CUDA, for cuda
   // host only: makes the next launch on the context fail asynchronously; the fault is sticky.
@@ -272,6 +279,13 @@ class Runtime {
   int memory_device(const void* pointer, uint16_t op);  // as of Table
   Status allocate_pinned(size_t bytes, void** out, uint16_t op = no_op);
   Status free_pinned_noexcept(void* pointer);
+  // Managed memory, as of ManagedTable.
+  ManagedKind managed_kind() const { return table_.managed->kind(device_); }
+  Status allocate_managed(size_t bytes, void** out, uint16_t op = no_op);
+  Status free_managed_noexcept(void* pointer, size_t bytes);
+  void prefetch(const void* pointer, size_t bytes, int to, StreamHandle, uint16_t op);
+  void advise(const void* pointer, size_t bytes, Advice, int place, uint16_t op);
+  RangeAdvice range_advice(const void* pointer, size_t bytes, uint16_t op);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
   // host: copies a few bytes to memory of the caller at once, and counts it as a copy and a wait. False, with nothing
   // done or counted, where that would wait for work, is checked for its order, or is to fail.

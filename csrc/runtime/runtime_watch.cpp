@@ -7,7 +7,9 @@
 namespace stator::runtime {
 namespace {
 
-bool is_allocation(Call call) { return call == Call::allocate || call == Call::allocate_pinned; }
+bool is_allocation(Call call) {
+  return call == Call::allocate || call == Call::allocate_pinned || call == Call::allocate_managed;
+}
 
 }  // namespace
 

@@ -24,6 +24,7 @@ from stator._recovery.methods import BackendErrors
 from stator.config import BackendConfig, default_device, resolve
 from stator.errors import DTypeError, StatorError, renamed
 from stator.hardware.backend_methods import BackendDevices
+from stator.resources._managed_methods import BackendManaged
 from stator.resources._methods import BackendResources
 
 if TYPE_CHECKING:
@@ -115,7 +116,14 @@ def _choose() -> tuple[str, str]:
 
 
 class Backend(
-    _backend.Backend, BackendDevices, BackendGraphs, BackendTelemetry, BackendErrors, BackendResources, BackendMonitor
+    _backend.Backend,
+    BackendDevices,
+    BackendGraphs,
+    BackendTelemetry,
+    BackendErrors,
+    BackendResources,
+    BackendManaged,
+    BackendMonitor,
 ):
     """One opened device with its memory pool, streams and libraries.
 

@@ -1,4 +1,4 @@
-"""Host memory for fast copies."""
+"""Memory that the host reaches: page-locked memory for fast copies, and NumPy's view of managed memory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from stator._dtype import dtype as to_dtype
 from stator.errors import DTypeError, ShapeError, renamed
 
 if TYPE_CHECKING:
+    from stator._array import Array
     from stator._typing import DTypeLike
     from stator.backend import Backend, Device
 
@@ -48,7 +49,27 @@ def pinned_empty(
     return made.view(kind).reshape(extents)
 
 
-__all__ = ["pinned_empty"]
+def host_view(x: Array, /) -> np.ndarray[Any, Any]:
+    """A NumPy array of the same memory as an array in managed memory, which both write. Waits for the work on it.
+
+    x: from Backend.managed(), or a view of such an array; InvalidValueError for others. The memory lives as long as the
+    NumPy array does, also after the backend is closed. On cuda, work that is enqueued afterwards is not waited for:
+    call host_view() again, or synchronise, before NumPy uses the memory again. On the cpu, ops of x wait by themselves.
+
+    >>> x = be.managed(3)
+    >>> seen = stator.memory.host_view(x)
+    >>> seen[:] = [1, 2, 3]
+    >>> (x * 2).tolist()
+    [2.0, 4.0, 6.0]
+    """
+    from stator.execution._managed import HostView
+
+    view = HostView(x)
+    made: np.ndarray[Any, Any] = np.asarray(view)
+    return made.view(x.dtype.numpy())
+
+
+__all__ = ["host_view", "pinned_empty"]
 
 
 def __dir__() -> list[str]:

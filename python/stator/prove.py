@@ -82,7 +82,7 @@ class Injected:
 
 def _live(be: stator.Backend) -> int:
     gc.collect()
-    return sum(r["bytes"] for r in be.resources() if r["kind"] in ("buffer", "pinned"))
+    return sum(r["bytes"] for r in be.resources() if r["kind"] in ("buffer", "pinned", "managed"))
 
 
 def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> Injected:

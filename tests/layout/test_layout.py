@@ -71,7 +71,7 @@ ALLOWED = {
 }
 # CUDA headers enter at the runtime layer and in libs/cuda, nowhere else.
 CUDA_HEADER = r"cuda.*\.h|nv.*\.h|nvtx3/.*|cublas.*|driver_types\.h"
-CUDA_FILE = re.compile(r"csrc/(runtime/(shims/)?cuda_|libs/cuda/)\w+\.[ch]pp")
+CUDA_FILE = re.compile(r"csrc/(runtime/((shims|managed)/)?cuda_|libs/cuda/)\w+\.[ch]pp")
 
 
 @pytest.mark.parametrize("room", ALLOWED)

@@ -38,6 +38,26 @@ def fills(be):
     be.zeros((1000,))
 
 
+def takes_managed_memory(be):
+    be.managed(4)
+
+
+def prefetches(be):
+    be.prefetch_to_device(be.managed(4))
+
+
+def advises(be):
+    be.set_memory_advice(be.managed(4), "read_mostly")
+
+
+def asks_for_advice(be):
+    allocation = be.allocate_unified(4)
+    try:
+        return allocation.access_hints
+    finally:
+        be.deallocate_unified(allocation)
+
+
 WORK = {
     "stream_wait": waits,
     "event_record": waits,
@@ -48,6 +68,10 @@ WORK = {
     "copy": copies,
     "fill": fills,
     "allocate_from_pool": fills,
+    "managed_allocate": takes_managed_memory,
+    "prefetch": prefetches,
+    "advise": advises,
+    "range_attribute": asks_for_advice,
 }
 
 

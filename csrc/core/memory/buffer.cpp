@@ -1,5 +1,5 @@
-// Buffer's release goes one of three ways: exported memory is detached and freed by the last unexport, pool and
-// page-locked memory goes back to the pool, and foreign memory is handed to its deleter after the work that uses it.
+// Buffer's release goes one of three ways: exported memory is detached and freed by the last unexport, memory of the
+// pool goes back to it, and foreign memory is handed to its deleter after the work that uses it.
 #include "core/memory/buffer.hpp"
 
 #include "core/context.hpp"
@@ -10,11 +10,13 @@ namespace stator {
 
 Buffer::Buffer(Context& context, Source source, size_t bytes, uint16_t op)
     : Box(source == Source::pinned      ? BoxKind::pinned
+          : source == Source::managed   ? BoxKind::managed
           : source == Source::workspace ? BoxKind::library
                                         : BoxKind::buffer,
           &context.pool(), context.tracker(), op, source == Source::workspace ? Hold::part_of : Hold::counted),
       context_(context),
-      source_(source) {
+      source_(source),
+      managed_(source == Source::managed ? new Managed : nullptr) {
   set_bytes(bytes);
 }
 
@@ -77,7 +79,8 @@ void Buffer::release_native(void* handle) noexcept {
   switch (source_) {
     case Source::pool:
     case Source::workspace:
-    case Source::pinned: context_.pool().give_back(*this, handle); break;
+    case Source::pinned:
+    case Source::managed: context_.pool().give_back(*this, handle); break;
     case Source::foreign: context_.pool().release_foreign(*this); break;
   }
 }
@@ -95,6 +98,8 @@ void Buffer::free_detached() noexcept {
   runtime::Runtime& runtime = context_.runtime();
   if (source_ == Source::pinned)
     context_.report("free_pinned", runtime.free_pinned_noexcept(detached_));
+  else if (managed_)
+    context_.report("free_managed", runtime.free_managed_noexcept(detached_, block_bytes_));
   else
     context_.report("free", runtime.free_noexcept(detached_, block_bytes_, nullptr));
 }

@@ -1,10 +1,11 @@
-// Buffer: the storage behind arrays, as a tracked object: a block of the pool (pool.hpp), page-locked memory of the
-// pool, or foreign memory; or the workspace of a library's handle. ForeignReleases: the queue of deleters of foreign
-// memory.
+// Buffer: the storage behind arrays, as a tracked object: a block of the pool (pool.hpp), page-locked or managed memory
+// of the pool, or foreign memory; or the workspace of a library's handle. ForeignReleases: the queue of deleters of
+// foreign memory.
 #pragma once
 
 #include "core/box.hpp"
 #include "core/memory/arena.hpp"
+#include "core/memory/managed.hpp"
 #include "core/memory/pool_lists.hpp"
 #include "core/stream.hpp"
 #include "runtime/runtime.hpp"
@@ -40,6 +41,7 @@ class Buffer final : public Box {
   void* memory(uint16_t op) const { return get(op); }
   bool host_shared() const { return host_shared_.load(std::memory_order_relaxed); }
   bool read_only() const { return read_only_; }
+  Managed* managed() const { return managed_.get(); }  // null for other memory
   // Of memory that belongs to a graph: what it lies in, and the number of the allocation there.
   Arena* arena() const { return arena_.get(); }
   int allocation() const { return allocation_; }
@@ -68,7 +70,7 @@ class Buffer final : public Box {
 
  private:
   friend class Pool;
-  enum class Source : uint8_t { pool, workspace, pinned, foreign };
+  enum class Source : uint8_t { pool, workspace, pinned, managed, foreign };
   Buffer(Context& context, Source source, size_t bytes, uint16_t op);
   void release_native(void* handle) noexcept override;
   void free_detached() noexcept;
@@ -90,6 +92,7 @@ class Buffer final : public Box {
   size_t block_bytes_ = 0;  // what the pool holds for it; 0 for foreign memory
   void* detached_ = nullptr;
   std::unique_ptr<ForeignOwner> owner_;
+  std::unique_ptr<Managed> managed_;
   std::shared_ptr<Arena> arena_;
   int allocation_ = -1;
 };

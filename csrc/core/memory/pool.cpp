@@ -32,7 +32,7 @@ std::unique_ptr<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home
     lend(block, bytes, op);
   buffer->block_bytes_ = block.bytes;
   buffer->home_stream_ = uint8_t(home);
-  buffer->set_last_stream(home == pinned_home ? 0 : home);
+  buffer->set_last_stream(home >= pinned_home ? 0 : home);
   buffer->set_native(block.memory);
   return buffer;
 }
@@ -49,15 +49,19 @@ Ref<Buffer> Pool::allocate_pinned(size_t bytes, uint16_t op) {
   return Ref<Buffer>(make(Buffer::Source::pinned, bytes, pinned_home, op).release());
 }
 
+Ref<Buffer> Pool::allocate_managed(size_t bytes, uint16_t op) {
+  return Ref<Buffer>(make(Buffer::Source::managed, bytes, managed_home, op).release());
+}
+
 Block Pool::take(size_t bytes, int home, uint16_t op) {
   Block block;
-  const bool captured = home != pinned_home && context_.is_captured(home);  // so that it cannot wait
+  const bool captured = home < pinned_home && context_.is_captured(home);  // so that it cannot wait
   {
     const std::lock_guard lock(impl_->mutex);
     ++impl_->allocations;
     impl_->allocated_bytes += bytes;
     bool found = impl_->lists[home].pop(bytes, captured, &block);
-    for (int other = 0; !found && !captured && home != pinned_home && other < pinned_home; ++other) {
+    for (int other = 0; !found && !captured && home < pinned_home && other < pinned_home; ++other) {
       found = other != home && impl_->lists[other].pop(bytes, false, &block);
     }
     if (found) {
@@ -90,13 +94,13 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
 }
 
 void Pool::lend(const Block& block, size_t bytes, uint16_t op) {
-  if (block.home != pinned_home && context_.runtime().lends()) [[unlikely]]
+  if (block.home < pinned_home && context_.runtime().lends()) [[unlikely]]
     context_.runtime().lend(block.memory, bytes, context_.allocation_stream(block.home, op));
 }
 
 // Orders the stream `home` after all work that uses the block. On failure the block still lists what was not ordered.
 bool Pool::settle(Block& block, int home, uint16_t op) {
-  if (home == pinned_home) return passed(block);
+  if (home >= pinned_home) return passed(block);
   runtime::Runtime& runtime = context_.runtime();
   if (block.home != home) block.unmarked |= uint32_t(1) << block.home;
   block.home = int8_t(home);
@@ -190,6 +194,7 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
 runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** memory) {
   runtime::Runtime& runtime = context_.runtime();
   if (home == pinned_home) return runtime.allocate_pinned(bytes, memory, op);
+  if (home == managed_home) return runtime.allocate_managed(bytes, memory, op);
   return runtime.allocate(bytes, context_.allocation_stream(home, op), memory, op);
 }
 

@@ -18,12 +18,14 @@ struct Block;
 class Pool final : public Box {
  public:
   static constexpr int pinned_home = Backend::stream_limit;  // of page-locked blocks, which no stream owns
+  static constexpr int managed_home = pinned_home + 1;       // of managed ones, likewise
   explicit Pool(Context& context);
   ~Pool() override;
   Ref<Buffer> allocate(size_t bytes, StreamBox& stream, uint16_t op);
   // For a library's handle, which the context owns: a library in the tracker, and no reference to the context.
   std::unique_ptr<Buffer> allocate_workspace(size_t bytes, StreamBox& stream, uint16_t op);
-  Ref<Buffer> allocate_pinned(size_t bytes, uint16_t op);  // page-locked host memory; BoxKind::pinned, host accessible
+  Ref<Buffer> allocate_pinned(size_t bytes, uint16_t op);   // page-locked host memory; BoxKind::pinned, host accessible
+  Ref<Buffer> allocate_managed(size_t bytes, uint16_t op);  // BoxKind::managed, see stator/execution/managed.hpp
   void empty_cache() noexcept;
   // Hands on the deleters whose memory is no longer used; waits for all of them if this is the last time.
   void poll_foreign(bool last = false) noexcept;
@@ -43,7 +45,7 @@ class Pool final : public Box {
   std::unique_ptr<Buffer> make(Buffer::Source source, size_t bytes, int home, uint16_t op);
   Block obtain(size_t bytes, int home, uint16_t op);  // from the runtime, within the memory limit
   runtime::Status obtain_once(size_t bytes, int home, uint16_t op, void** memory);
-  bool settle(Block& block, int home, uint16_t op);  // false: page-locked memory that is still in use
+  bool settle(Block& block, int home, uint16_t op);  // false: memory of the host that is still in use
   void mark(Block& block, uint32_t streams) noexcept;
   bool passed(Block& block) noexcept;
   void finish(Block& block) noexcept;

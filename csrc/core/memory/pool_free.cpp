@@ -124,8 +124,8 @@ void Pool::take_consumers(Buffer& buffer, Block& block) noexcept {
 
 // A captured stream cannot free, and keeps the memory as a caching pool does.
 bool Pool::frees_at_once(int home) const {
-  return context_.options().pool_policy == PoolPolicy::none && home != pinned_home &&
-         !context_.is_captured_itself(home);
+  if (context_.options().pool_policy != PoolPolicy::none || home == pinned_home) return false;
+  return home == managed_home || !context_.is_captured_itself(home);
 }
 
 void Pool::keep(Block&& block) noexcept {
@@ -163,11 +163,12 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
     return;
   }
   Block block{memory, buffer.block_bytes_, 0, int8_t(home), {}};
-  const uint32_t others = buffer.used_.load(std::memory_order_acquire) & ~(uint32_t(1) << home);
+  const uint32_t own = home < pinned_home ? uint32_t(1) << home : 0;
+  const uint32_t others = buffer.used_.load(std::memory_order_acquire) & ~own;
   if (others && !context_.quiet()) [[unlikely]]
     mark(block, others);
   take_consumers(buffer, block);
-  if (frees_at_once(home)) [[unlikely]] {
+  if (frees_at_once(home) || (buffer.managed() && buffer.managed()->advised())) [[unlikely]] {
     {
       const std::lock_guard lock(impl_->mutex);
       impl_->from_live(block.bytes);
@@ -175,7 +176,7 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
     free_block(block);
     return;
   }
-  if (context_.runtime().lends() && home != pinned_home && block.ready() && !context_.is_captured(home)) [[unlikely]] {
+  if (context_.runtime().lends() && home < pinned_home && block.ready() && !context_.is_captured(home)) [[unlikely]] {
     if (const runtime::StreamHandle stream = context_.native_stream(home)) context_.runtime().lend(memory, 0, stream);
   }
   try {
@@ -204,14 +205,15 @@ void Pool::note_exported(size_t bytes, int sign) noexcept {
 
 void Pool::free_block(Block& block) noexcept {
   runtime::Runtime& runtime = context_.runtime();
-  const bool pinned = block.home == pinned_home;
-  const runtime::StreamHandle stream = pinned ? nullptr : context_.native_stream(block.home);
+  const runtime::StreamHandle stream = block.home < pinned_home ? context_.native_stream(block.home) : nullptr;
   while (stream && !block.events.empty() && runtime.stream_wait_noexcept(stream, block.events.back()) == success) {
     destroy_event(block.events.back());
     block.events.pop_back();
   }
   finish(block);
-  if (pinned)
+  if (block.home == managed_home)
+    context_.report("free_managed", runtime.free_managed_noexcept(block.memory, block.bytes));
+  else if (block.home == pinned_home)
     context_.report("free_pinned", runtime.free_pinned_noexcept(block.memory));
   else
     context_.report("free", runtime.free_noexcept(block.memory, block.bytes, stream));
@@ -225,8 +227,8 @@ size_t Pool::trim(size_t bytes) noexcept {
     {
       const std::lock_guard lock(impl_->mutex);
       bool found = false;
-      for (int home = 0; !found && home <= pinned_home; ++home)
-        found = (home == pinned_home || !context_.is_captured_itself(home)) && impl_->lists[home].pop_any(&block);
+      for (int home = 0; !found && home <= managed_home; ++home)
+        found = (home >= pinned_home || !context_.is_captured_itself(home)) && impl_->lists[home].pop_any(&block);
       if (!found) break;
       impl_->cached -= block.bytes;
     }

@@ -8,7 +8,7 @@ namespace stator {
 
 struct Pool::Impl {
   mutable std::mutex mutex;  // guards all but the atomics; never held in a foreign call
-  std::array<FreeList, pinned_home + 1> lists;
+  std::array<FreeList, managed_home + 1> lists;
   std::vector<runtime::EventHandle> events;
   ForeignOwner* owners = nullptr;  // linked; their deleters are never run here
   size_t limit = 0, live = 0, cached = 0, peak = 0;

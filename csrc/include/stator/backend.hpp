@@ -75,7 +75,8 @@ struct BackendOptions {
 
 // A live tracked object.
 struct Resource {
-  std::string kind;  // "buffer", "pinned", "stream", "event", "library", "program", "graph", "pool", "context"
+  // "buffer", "pinned", "managed", "stream", "event", "library", "program", "graph", "pool" or "context".
+  std::string kind;
   size_t bytes = 0;
   double age = 0;      // seconds
   std::string origin;  // the op that made it

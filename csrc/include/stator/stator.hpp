@@ -10,6 +10,7 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
+#include <stator/execution/managed.hpp>
 #include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>
 #include <stator/execution/scope.hpp>

@@ -36,6 +36,8 @@ Status guarded(F&& f) noexcept {
   }
 }
 
+extern const ManagedTable managed_calls;  // managed.cpp
+
 // work.cpp
 Status copy(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
 Status fill(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);

@@ -224,6 +224,7 @@ const Table& host_table() {
       .launch = launch,
       .host_work = host_work,
       .library = nullptr,
+      .managed = &managed_calls,
       .programs = nullptr,
       .graphs = &graph_calls,
       .inject_fault = inject_fault,

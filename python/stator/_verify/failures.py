@@ -45,7 +45,9 @@ def step(be: stator.Backend) -> list[bytes]:
 
 def held(be: stator.Backend) -> int:
     """Bytes that arrays hold."""
-    return sum(r["bytes"] for r in be.resources() if r["kind"] in ("buffer", "pinned") and r["origin"] != "library")
+    return sum(
+        r["bytes"] for r in be.resources() if r["kind"] in ("buffer", "pinned", "managed") and r["origin"] != "library"
+    )
 
 
 def first_use(be: stator.Backend) -> list[bytes]:

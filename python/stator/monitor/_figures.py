@@ -143,7 +143,7 @@ def usage(backend: Backend, clock: CpuClock) -> ResourceUsage:
     return ResourceUsage(
         memory_used=memory["live_bytes"],
         memory_cached=memory["cached_bytes"],
-        buffers_allocated=kinds.count("buffer") + kinds.count("pinned"),
+        buffers_allocated=sum(map(kinds.count, ("buffer", "pinned", "managed"))),
         kernels_cached=backend.program_cache_info().programs if backend._cache_of_programs is not None else 0,
         active_streams=kinds.count("stream"),
         cpu_percent=clock.percent(),

@@ -8,16 +8,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stator.resources._buffers import BufferDescriptor
     from stator.resources._held import ManagedResource, ScopedResource
+    from stator.resources._managed import AccessHints, MigrationStatistics, UnifiedAllocation
     from stator.resources._scopes import Scope
 
 _MODULES = {
+    "AccessHints": "_managed",
     "BufferDescriptor": "_buffers",
     "ManagedResource": "_held",
+    "MigrationStatistics": "_managed",
     "Scope": "_scopes",
     "ScopedResource": "_held",
+    "UnifiedAllocation": "_managed",
 }
 
-__all__ = ["BufferDescriptor", "ManagedResource", "Scope", "ScopedResource"]
+__all__ = [
+    "AccessHints",
+    "BufferDescriptor",
+    "ManagedResource",
+    "MigrationStatistics",
+    "Scope",
+    "ScopedResource",
+    "UnifiedAllocation",
+]
 
 
 def __getattr__(name: str) -> Any:
