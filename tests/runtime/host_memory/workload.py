@@ -78,6 +78,8 @@ def calls(be):
         "from_dlpack": lambda: stator.from_dlpack(host, device=be) + 1,
         "copy": lambda: stator.copy(deep),
         "pinned": lambda: stator.memory.pinned_empty((4,), device=be).fill(0),
+        "managed": lambda: stator.memory.host_view(be.managed((4,))).fill(0),
+        "unified": lambda: be.deallocate_unified(be.allocate_unified(64)),
         "add": lambda: x + 1,
         "add deep": lambda: deep + deep,
         "work of several threads": lambda: stator.exp(many) + many,
