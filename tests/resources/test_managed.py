@@ -1,5 +1,7 @@
 """Managed memory: arrays that NumPy sees without a copy, what is tracked of them, and what is refused."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -124,12 +126,15 @@ def test_what_is_freed_is_kept_as_the_policy_says(device, policy, reuses):
 
 def test_memory_that_is_still_in_use_is_not_handed_out_again(be):
     be.empty_cache()
+    go = threading.Event()
     x = be.managed(1 << 16)
+    be.stream(1).add_callback(lambda: go.wait(10))
     with be.stream(1):
         x[...] = 1
     del x
     y = be.managed(1 << 16)
     host_view(y)[...] = 2
+    go.set()
     be.synchronize()
     assert host_view(y).min() == 2
 

@@ -196,8 +196,9 @@ def test_only_managed_memory_of_the_backend_is_taken(be):
                 call(ordinary)
             with pytest.raises(errors.BackendMismatchError, match="another backend"):
                 call(foreign)
-            with pytest.raises(errors.DTypeError, match="memory of type"):
-                call(12345)
+            for value in (12345, None, (be.managed(1),)):
+                with pytest.raises(errors.DTypeError, match="memory of type"):
+                    call(value)
         with pytest.raises(errors.DTypeError, match="deallocate_unified"):
             be.deallocate_unified(ordinary)
 

@@ -58,8 +58,6 @@ Array managed(const Backend& backend, const Dims& shape, DType dtype) {
   return Array(context.pool().allocate_managed(bytes, call::managed), dtype, shape, contiguous_strides(shape), 0);
 }
 
-bool is_managed(const Array& array) { return array && array.buffer()->managed(); }
-
 void* lend_to_host(const Array& array) {
   constexpr uint16_t op = call::lend_to_host;
   managed_of(array, op);
@@ -93,7 +91,7 @@ void advise(const Array& array, Advice advice, int place) {
   const Range range = range_of(array, op);
   if (uses_place(advice)) require_place(array, place, op);
   if (range.bytes == 0) return;
-  managed.note_advice();
+  if (context.runtime().managed_kind() == ManagedKind::migrating) managed.note_advice();
   context.runtime().advise(range.begin, range.bytes, advice, place, op);
 }
 

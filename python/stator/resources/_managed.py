@@ -205,19 +205,20 @@ def advise(backend: Backend, memory: Array | UnifiedAllocation, advice: str, dev
 
 
 def _array_of(backend: Backend, memory: object, op: str) -> Array:
-    array = memory._entry.look() if isinstance(memory, UnifiedAllocation) else memory
-    if array is None:
-        raise ResourceClosedError(
-            "The allocation was freed, or its array was taken", op=op, remedy="Use it before, and free it once."
-        )
-    array = array[0] if isinstance(array, tuple) else array
-    if not isinstance(array, Array):
+    if isinstance(memory, UnifiedAllocation):
+        held = memory._entry.look()
+        if held is None:
+            raise ResourceClosedError(
+                "The allocation was freed, or its array was taken", op=op, remedy="Use it before, and free it once."
+            )
+        memory = held[0]
+    if not isinstance(memory, Array):
         raise DTypeError(
-            f"Got memory of type {type(array).__name__}", op=op, remedy="Give a UnifiedAllocation or an Array."
+            f"Got memory of type {type(memory).__name__}", op=op, remedy="Give a UnifiedAllocation or an Array."
         )
-    if array.backend is not backend:
+    if memory.backend is not backend:
         raise BackendMismatchError("memory of another backend", op=op, remedy="Call the method of its backend.")
-    return array
+    return memory
 
 
 def _device(backend: Backend, device: object, op: str) -> int:

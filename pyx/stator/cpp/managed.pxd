@@ -31,7 +31,6 @@ cdef extern from "stator/execution/managed.hpp" namespace "stator" nogil:
 
     ManagedKind managed_kind(const Backend&) except +translate_exception
     Array managed(const Backend&, const Dims&, DType) except +translate_exception
-    cbool is_managed(const Array&) noexcept
     void* lend_to_host(const Array&) except +translate_exception
     void prefetch(const Array&, int, const Stream&) except +translate_exception
     void advise(const Array&, Advice, int) except +translate_exception

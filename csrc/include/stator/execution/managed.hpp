@@ -46,7 +46,6 @@ struct Migrations {
 STATOR_API ManagedKind managed_kind(const Backend&);
 // An uninitialised array in managed memory, which the pool keeps for the next one. OutOfMemoryError.
 STATOR_API Array managed(const Backend&, const Dims& shape, DType dtype);
-STATOR_API bool is_managed(const Array&);
 
 // The rest throws ValueError for arrays in other memory.
 
