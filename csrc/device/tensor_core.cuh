@@ -36,10 +36,11 @@ STATOR_FN void load_matrices(uint32_t (&m)[4], const void* row) {
                : "r"(detail::shared_address(row)), "n"(Offset)
                : "memory");
 }
+template <int Offset = 0>
 STATOR_FN void load_transposed_matrices(uint32_t (&m)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4 + %5];"
                : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
-               : "r"(detail::shared_address(row))
+               : "r"(detail::shared_address(row)), "n"(Offset)
                : "memory");
 }
 
@@ -71,6 +72,7 @@ STATOR_FN void copies_arrived() {}
 STATOR_FN void meet() {}
 template <int Offset = 0>
 STATOR_FN void load_matrices(uint32_t (&)[4], const void*) {}
+template <int Offset = 0>
 STATOR_FN void load_transposed_matrices(uint32_t (&)[4], const void*) {}
 template <class T>
 STATOR_FN void multiply_matrices(float (&)[4], const uint32_t (&)[4], uint32_t, uint32_t) {}

@@ -1,9 +1,11 @@
 // Convolutions and transposed convolutions.
 //
 // Groups of few channels (is_direct) are summed directly where blocks have threads. Else those blocks compute tiles of
-// 64 channels times 128 results, from weights in vectors along the channels. The fast host computes all of them from
-// slabs, but for kernels whose taps a slab cannot hold.
+// 64 channels times 128 results, from weights in vectors along the channels, and tensor cores of halves whose channels
+// are side by side, which a launch before copies so where they are not. The fast host computes all of them from slabs,
+// but for kernels whose taps a slab cannot hold.
 #include "device/launcher.cuh"
+#include "kernels/convolution/channels_last.cuh"
 #include "kernels/convolution/convolve_fast.cuh"
 #include "kernels/convolution/convolve_tile.cuh"
 
@@ -12,6 +14,29 @@ namespace {
 
 int64_t taps_of(const params::Convolution& p) { return p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2]; }
 
+// The vectors of channels that the weight is arranged in.
+template <class T>
+int64_t packed_vectors(const params::Convolution& p) {
+  return p.groups * taps_of(p) * ceil_div(p.channels, vector_width<T>) * p.rows;
+}
+
+// Whether tensor cores multiply a copy of the source, which then lies behind the weight in the scratch memory. Each of
+// its elements is to be read at least twice, or the copy costs as much as it saves.
+template <class T>
+bool copies_source(const params::Convolution& p, ChannelsLast& copy) {
+  if constexpr (has_tensor_cores && is_half<T>) {
+    if (is_direct(p.rows, p.channels) || p.channels % TileOf<T>::depth != 0 || has_vectors<T>(p.source)) return false;
+    constexpr int64_t none[axes] = {};
+    copy = channels_last(p.source, p.samples, p.groups, p.channels, none, p.source.extent);
+    const auto positions = [](const params::Image& i) { return i.extent[0] * i.extent[1] * i.extent[2]; };
+    const int64_t reads = positions(p.result) * taps_of(p) * ceil_div(p.rows, TileTuning::rows);
+    return reads >= 2 * positions(p.source) * phases_of(p) &&
+           copy.elements() * int64_t(sizeof(T)) <= ChannelsLastTuning::most_bytes;
+  } else {
+    return false;
+  }
+}
+
 template <class T>
 int64_t packed_bytes(const params::Convolution& p) {
   if constexpr (fast_host) {
@@ -19,13 +44,17 @@ int64_t packed_bytes(const params::Convolution& p) {
     const int64_t together = together_of(p.rows);
     return p.groups * ceil_div(p.rows, together) * together * p.channels * taps_of(p) * int64_t(sizeof(C));
   } else {
-    constexpr int64_t width = vector_width<T>;
-    return is_direct(p.rows, p.channels) ? 0 : p.groups * taps_of(p) * ceil_div(p.channels, width) * p.rows * 16;
+    return is_direct(p.rows, p.channels) ? 0 : packed_vectors<T>(p) * 16;
   }
 }
 
 int64_t convolution_scratch(const params::DeviceLimits&, const params::Convolution& p) {
-  return with_float(p.dtype, [&](auto type) { return std::max<int64_t>(packed_bytes<decltype(type)>(p), 1); });
+  return with_float(p.dtype, [&](auto type) {
+    using T = decltype(type);
+    ChannelsLast copy;
+    const int64_t copied = copies_source<T>(p, copy) ? copy.elements() * int64_t(sizeof(T)) : 0;
+    return std::max<int64_t>(packed_bytes<T>(p) + copied, 1);
+  });
 }
 
 template <class T>
@@ -53,19 +82,24 @@ void start_slab(const params::Queue& q, const params::Convolution& p) {
 }
 
 template <class T>
-void start_tiles(const params::Queue& q, const params::Convolution& p) {
+void start_tiles(const params::Queue& q, params::Convolution p) {
   if (is_direct(p.rows, p.channels)) return start_direct<T>(q, p);
+  if constexpr (has_tensor_cores && is_half<T>) {
+    if (ChannelsLast copy; copies_source<T>(p, copy)) {
+      copy.to.data = static_cast<char*>(p.packed) + packed_bytes<T>(p);
+      start_channels_last<T>(q, copy);
+      p.source = copy.to;
+    }
+  }
   constexpr int64_t width = vector_width<T>;
   TilePlan plan;
   plan.channels = int32_t(ceil_div(p.channels, width) * width);
-  const params::Image& s = p.source;
-  const int64_t steps = s.sample | s.group | s.axis[0] | s.axis[1] | s.axis[2];
   plan.whole = p.channels % width == 0;
-  plan.wide = s.channel == 1 && plan.whole && steps % width == 0 && reinterpret_cast<uintptr_t>(s.data) % 16 == 0;
+  plan.wide = plan.whole && has_vectors<T>(p.source);
   plan.row_tiles = ceil_div(p.rows, TileTuning::rows);
   plan.column_tiles = ceil_div(p.samples * largest_axes(p).positions(), TileTuning::columns);
   plan.blocks = plan.row_tiles * plan.column_tiles * p.groups * phases_of(p);
-  const int64_t vectors = p.groups * taps_of(p) * plan.channels / width * p.rows;
+  const int64_t vectors = packed_vectors<T>(p);
   launch(q, "convolution_weights", pack_vectors_kernel<TileTuning::block, T>,
          {ceil_div(vectors, TileTuning::block), TileTuning::block}, p, plan.channels, vectors);
   launch(q, "convolve", convolve_tile_kernel<TileTuning::block, T>, {plan.blocks, TileTuning::block}, p, plan);

@@ -1,8 +1,10 @@
-// Gradients of the weights of convolutions: parts, each a sum over some of the results, and then their sum.
+// Gradients of the weights of convolutions: parts, each a sum over some of the results, and then their sum. Where
+// blocks have threads, tensor cores multiply halves whose channels are whole vectors, which launches before arrange.
 #include "device/index.cuh"
 #include "device/launcher.cuh"
 #include "kernels/convolution/gradient_fast.cuh"
 #include "kernels/convolution/gradient_tile.cuh"
+#include "kernels/convolution/gradient_vectors.cuh"
 
 namespace stator::STATOR_TARGET::convolution {
 namespace {
@@ -38,10 +40,19 @@ int64_t splits_of(const params::DeviceLimits& limits, const params::WeightGradie
   }
 }
 
+// Of all parts; what follows them is at a multiple of 16 bytes.
+template <class T>
+int64_t partial_bytes(const params::DeviceLimits& limits, const params::WeightGradient& p) {
+  const int64_t splits = std::max<int64_t>(splits_of<T>(limits, p), 1);
+  return ceil_div(splits * elements_of(p) * int64_t(sizeof(sum_of<T>)), 16) * 16;
+}
+
 int64_t weight_gradient_scratch(const params::DeviceLimits& limits, const params::WeightGradient& p) {
   return with_float(p.dtype, [&](auto type) {
     using T = decltype(type);
-    return std::max<int64_t>(splits_of<T>(limits, p), 1) * elements_of(p) * int64_t(sizeof(sum_of<T>));
+    GradientVectors vectors;
+    const int64_t copies = find_vectors<T>(p, vectors) ? vectors.source_bytes + vectors.grad_bytes : 0;
+    return partial_bytes<T>(limits, p) + copies;
   });
 }
 
@@ -69,9 +80,31 @@ void start_gradient_slab(const params::Queue& q, const params::WeightGradient& p
 }
 
 template <class T>
+void start_gradient_vectors(const params::Queue& q, params::WeightGradient p, const GradientTilePlan& plan,
+                            GradientVectors& v) {
+  if constexpr (has_tensor_cores && is_half<T>) {
+    char* const free = static_cast<char*>(p.partials) + partial_bytes<T>(*q.limits, p);
+    v.source.to.data = v.copies_source ? free : p.source.data;
+    v.grad.to.data = v.copies_grad ? free + v.source_bytes : p.grad.data;
+    if (v.copies_source) start_channels_last<T>(q, v.source);
+    if (v.copies_grad) start_channels_last<T>(q, v.grad);
+    p.source = v.source.to;
+    p.grad = v.grad.to;
+    const Axes a = axes_of(p);
+    const int32_t row = a[2].count, plane = a[1].count * row, results = int32_t(a.positions());
+    launch(q, "weight_gradient", gradient_vectors_kernel<TileTuning::block, T>, {plan.blocks, TileTuning::block}, p,
+           plan, {FastDivmod(results), FastDivmod(plane), FastDivmod(row)});
+  }
+}
+
+template <class T>
 void start_gradient_tiles(const params::Queue& q, const params::WeightGradient& p) {
   if (is_direct(p.rows, p.channels)) return sum_directly<T>(q, p);
   const GradientTilePlan plan = plan_gradient_tiles<T>(*q.limits, p);
+  if (GradientVectors vectors; find_vectors<T>(p, vectors)) {
+    start_gradient_vectors<T>(q, p, plan, vectors);
+    return start_sum<T>(q, p, {plan.splits, 1, p.channels});
+  }
   const Axes a = axes_of(p);
   launch(q, "weight_gradient", gradient_tile_kernel<TileTuning::block, T>, {plan.blocks, TileTuning::block}, p, plan,
          FastDivmod(a[1].count * a[2].count), FastDivmod(a[2].count));

@@ -83,10 +83,17 @@ ConvolutionGradients backward(Op op, const Array& grad, const Array& x, const Ar
   check_operand(call, grad, "grad", g.result, x);
   ConvolutionGradients out{call.empty(x.shape(), x.dtype()), call.empty(weight.shape(), x.dtype()),
                            bias_gradient(call, g, grad)};
-  for (const Array* read : {&grad, &x, &weight}) call.reads(*read);
-  call.writes(out.x);
+  {
+    // A call of its own, so that its scratch memory is free when that of the weight's gradient is taken.
+    OpCall of_x(op, {&grad, &weight}, call.on());
+    of_x.reads(grad);
+    of_x.reads(weight);
+    of_x.writes(out.x);
+    convolve(of_x, g, grad, weight, nullptr, out.x, !transposed);
+  }
+  call.reads(grad);
+  call.reads(x);
   call.writes(out.weight);
-  convolve(call, g, grad, weight, nullptr, out.x, !transposed);
   if (transposed)
     weight_gradient(call, g, grad, x, out.weight);
   else

@@ -192,8 +192,38 @@ def test_results_have_equal_bits_each_time(be, name, x, weight, options):
     ],
 )
 def test_halves_whose_channels_fill_steps(be, name, x, weight, options, dtype):
-    """Neighbouring channels, as many as multiples of a step of the tensor cores: copied without registers on cuda."""
-    check(be, name, x, weight, options, dtype, LAYOUTS[axes_of(name)][1])
+    """As many channels as multiples of a step of the tensor cores: copied without registers on cuda, where they are
+    neighbours, and before that to where they are."""
+    for layout in LAYOUTS[axes_of(name)]:
+        check(be, name, x, weight, options, dtype, layout)
+
+
+@pytest.mark.parametrize(
+    "name, x, weight, options",
+    [
+        ("conv2d", (3, 8, 5, 7), (72, 8, 3, 2), {"padding": (1, 0), "stride": (2, 1)}),
+        ("conv2d", (1, 160, 6, 7), (16, 80, 2, 2), {"padding": 1, "dilation": (1, 2), "groups": 2}),
+        ("conv2d", (2, 16, 6, 5), (24, 16, 1, 1), {}),
+        ("conv_transpose2d", (2, 8, 3, 4), (8, 16, 3, 3), {"stride": 2, "output_padding": 1, "padding": 1}),
+        ("conv3d", (1, 8, 3, 4, 5), (16, 8, 2, 3, 3), {"padding": (0, 1, 2)}),
+    ],
+)
+def test_halves_whose_channels_fill_vectors(be, name, x, weight, options):
+    """Gradients of such weights are products of tensor cores on cuda, of operands that are copied where they have to
+    be: with zeros around them, or with their channels side by side."""
+    for layout, place in zip(LAYOUTS[axes_of(name)] * 2, (stator.copy,) * 2 + (strided,) * 2, strict=True):
+        check(be, name, x, weight, options, "float16", layout, place=place)
+
+
+def test_gradients_take_their_scratch_memory_in_turn(be):
+    """That of the gradient of x, a weight arranged anew, is free when that of the weight's, a part of it, is taken."""
+    with stator.Backend(be.device_name) as own:
+        x, w, grad = (own.ones(shape, dtype="float32") for shape in ((1, 128, 8, 8), (128, 128, 8, 8), (1, 128, 1, 1)))
+        before = own.memory_stats()["live_bytes"]
+        gradients = nn.conv2d_backward(grad, x, w)
+        own.synchronize()
+        assert own.memory_stats()["peak_bytes"] - before < 2.5 * w.nbytes
+        del gradients
 
 
 def test_a_long_reduction_is_divided(be):
