@@ -265,6 +265,8 @@ def arguments(be):
         "function:add_callback": dict,
         **{"host:Array.copy_from": b"", "host:Array.copy_to": bytearray()},
         **{"ranges:write_ranges": [(m, 0, b"")], "ranges:read_ranges": [(m, 0, bytearray())]},
+        **{"src:copy_buffer": m, "src_offset:copy_buffer": 0, "dst:copy_buffer": m, "dst_offset:copy_buffer": 8},
+        "size:copy_buffer": 8,
         **{"source:compile": "", "name:compile": "f"},  # refused on the cpu, after its arguments were checked
         **{"descriptor:create_kernel": stator.execution.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},

@@ -16,8 +16,8 @@ from stator.resources import BufferDescriptor, Scope, ScopedResource, UnifiedAll
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = [
     *(getattr(stator.Backend, name) for name in ("reopen", "scoped", "create_resource_with_cleanup", "create_buffer")),
-    *(getattr(stator.Backend, name) for name in ("create_scoped_buffer", "active_resource_count", "error_context")),
-    *(getattr(stator.Backend, name) for name in ("convert_error", "recovery_suggestions")),
+    *(getattr(stator.Backend, name) for name in ("create_scoped_buffer", "active_resource_count", "copy_buffer")),
+    *(getattr(stator.Backend, name) for name in ("error_context", "convert_error", "recovery_suggestions")),
     *(getattr(stator.Backend, name) for name in ("managed", "supports_unified_memory", "allocate_unified")),
     *(getattr(stator.Backend, name) for name in ("prefetch_to_device", "set_memory_advice")),
     *(BufferDescriptor, Scope.keep, ScopedResource, UnifiedAllocation, stator.errors.set_hook, stator.memory.host_view),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from stator import _backend
+from stator import _array, _backend
 from stator._dtype import dtype as to_dtype
-from stator.errors import DTypeError, InvalidValueError, renamed
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.execution import _scopes
 from stator.resources._held import ScopedResource, hold
 
 if TYPE_CHECKING:
     from stator._array import Array
-    from stator._typing import DTypeLike
+    from stator._typing import DTypeLike, StreamLike
     from stator.backend import Backend
 
 
@@ -62,8 +63,6 @@ class BufferDescriptor:
 
 def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Backend.create_buffer") -> Array:
     """What Backend.create_buffer does."""
-    from stator.errors import StatorError
-
     if not isinstance(descriptor, BufferDescriptor):
         raise DTypeError(
             f"Got descriptor of type {type(descriptor).__name__}",
@@ -94,3 +93,49 @@ def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> Scop
         _backend.set_scopes(around)
     made: Any = hold(ScopedResource, buffer, lambda _: end(backend, number, op), stack, backend)
     return made  # type: ignore[no-any-return]
+
+
+def _integer(value: object, op: str, name: str) -> int:
+    try:
+        return index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise DTypeError(
+            f"Got {name} of type {type(value).__name__}", op=op, remedy="Give a whole number of bytes."
+        ) from None
+
+
+def _bytes_of(array: Array, backend: Backend, start: int, size: int, name: str, op: str) -> Array:
+    """The range of an array's bytes as a view, which a call names `name`."""
+    if not isinstance(array, _array.Array):
+        raise DTypeError(f"Got {name} of type {type(array).__name__}", op=op, remedy="Give an Array.")
+    if array.backend is not backend:
+        raise BackendMismatchError(
+            f"{name} is an array of another backend", op=op, remedy="Move it with to_device(), or make the call there."
+        )
+    if not array.is_contiguous:
+        raise InvalidValueError(
+            f"{name} is not contiguous: shape {array.shape}, strides {array.strides}", op=op, remedy="Copy it first."
+        )
+    if start < 0 or size < 0 or start + size > array.nbytes:
+        raise InvalidValueError(
+            f"{name}: the bytes from {start} to {start + size} of an array of {array.nbytes}",
+            op=op,
+            remedy="Give a range inside the array.",
+        )
+    return array.reshape(-1).view("uint8")[start : start + size]
+
+
+def copy_buffer(
+    backend: Backend, src: Array, src_offset: int, dst: Array, dst_offset: int, size: int, stream: StreamLike | None
+) -> None:
+    """What Backend.copy_buffer does."""
+    op = "Backend.copy_buffer"
+    first, second = _integer(src_offset, op, "src_offset"), _integer(dst_offset, op, "dst_offset")
+    count = _integer(size, op, "size")
+    try:
+        source = _bytes_of(src, backend, first, count, "src", op)
+        target = _bytes_of(dst, backend, second, count, "dst", op)
+        with nullcontext() if stream is None else backend.stream(stream):
+            target[...] = source
+    except StatorError as error:
+        raise error if error.op == op else renamed(error, op) from None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stator._array import Array
+    from stator._typing import StreamLike
     from stator.backend import Backend, Device
     from stator.resources import BufferDescriptor, ManagedResource, Scope, ScopedResource
     from stator.resources._cleanups import CleanupStack
@@ -187,6 +188,32 @@ class BackendResources:
         from stator.resources._buffers import create_scoped_buffer
 
         return create_scoped_buffer(self._self(), descriptor)
+
+    def copy_buffer(
+        self,
+        src: Array,
+        src_offset: int,
+        dst: Array,
+        dst_offset: int,
+        size: int,
+        *,
+        stream: StreamLike | None = None,
+    ) -> None:
+        """Copies `size` bytes between two arrays of the backend, from one offset in bytes to another. Asynchronous.
+
+        src, dst: contiguous arrays of any shapes and dtypes; the same one too, also where the ranges overlap: dst then
+        has what src had before the call.
+        Raises: InvalidValueError for a range that lies outside its array, and for arrays that are not contiguous or, as
+        dst, read-only; BackendMismatchError for arrays of another backend.
+
+        >>> x, y = be.arange(4, dtype="int32"), be.zeros(4, dtype="int32")
+        >>> be.copy_buffer(x, 4, y, 0, 8)
+        >>> y.tolist()
+        [1, 2, 0, 0]
+        """
+        from stator.resources._buffers import copy_buffer
+
+        copy_buffer(self._self(), src, src_offset, dst, dst_offset, size, stream)
 
     def active_resource_count(self) -> dict[str, int]:
         """How many objects of each kind are alive, as resources() lists them; "resource": those with a cleanup.
