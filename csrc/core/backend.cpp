@@ -84,15 +84,18 @@ Context& require(const Ref<Context>& context) {
 
 }  // namespace
 
-Backend Backend::open(std::string_view device, const BackendOptions& options) {
+Backend Backend::open(std::string_view device, const BackendOptions& options, std::shared_ptr<Allocator> allocator) {
   if (in_callback) refuse_in_callback("Backend");
   BackendOptions resolved = options;
   if (resolved.checks < 0) resolved.checks = checks_of_environment();
   if (resolved.require_libraries < 0) resolved.require_libraries = flag_of_environment("STATOR_REQUIRE_LIBRARIES");
   const bool blocking = flag_of_environment("STATOR_SYNC");
   require_valid(resolved);
+  if (allocator && resolved.memory_pool_size)
+    throw ValueError("Backend", "memory_pool_size=" + std::to_string(resolved.memory_pool_size) + " with an allocator",
+                     "Reserve memory where the allocator has it: the driver's pool is not used");
   set_jit_cache(resolved.jit_cache_path, resolved.jit_cache_size);  // before the driver starts
-  Ref<Context> context = Context::open(require_device(device), resolved);
+  Ref<Context> context = Context::open(require_device(device), resolved, std::move(allocator));
   context->runtime().set_blocking(blocking);
   if (resolved.profiling) context->runtime().change_telemetry_modes(0, runtime::Telemetry::count);
   return Backend(std::move(context));

@@ -24,6 +24,7 @@ class Box {
  public:
   Box(const Box&) = delete;
   BoxKind kind() const { return kind_; }
+  uint16_t origin() const { return origin_; }
   bool closed() const { return native_.load(std::memory_order_acquire) == nullptr; }
 
   // Closes the children, newest first, then takes the native handle by an atomic exchange and releases it. Idempotent,

@@ -13,13 +13,14 @@ namespace stator {
 
 using runtime::status::success;
 
-Ref<Context> Context::open(Device device, const BackendOptions& options) {
-  Ref<Context> context(new Context(device, options, std::make_unique<Tracker>()));
+Ref<Context> Context::open(Device device, const BackendOptions& options, std::shared_ptr<Allocator> allocator) {
+  Ref<Context> context(new Context(device, options, std::move(allocator), std::make_unique<Tracker>()));
   enlist(*context);
   return context;
 }
 
-Context::Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker)
+Context::Context(Device device, const BackendOptions& options, std::shared_ptr<Allocator> allocator,
+                 std::unique_ptr<Tracker> tracker)
     : Box(BoxKind::context, nullptr, *tracker, no_op),
       device_(device),
       options_(options),
@@ -29,6 +30,7 @@ Context::Context(Device device, const BackendOptions& options, std::unique_ptr<T
   const runtime::Table& table = device.type == DeviceType::cuda ? runtime::cuda_table() : runtime::host_table();
   runtime_ = std::make_shared<runtime::Runtime>(table, device.index, unsigned(std::max(options.checks, 0)));
   spare_ = std::make_unique<std::shared_ptr<runtime::Runtime>>(runtime_);
+  memory_ = std::make_unique<DeviceMemory>(*runtime_, std::move(allocator));
   if (options.memory_pool_size) reserve(options.memory_pool_size);
   limits_ = runtime_->properties().limits;
   limits_.target = kernels_->target;

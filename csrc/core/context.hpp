@@ -4,7 +4,9 @@
 #pragma once
 
 #include "core/box.hpp"
+#include "core/memory/device_memory.hpp"
 #include "core/memory/pool.hpp"
+#include "core/memory/record.hpp"
 #include "core/process.hpp"
 #include "core/stream.hpp"
 #include "core/tracker.hpp"
@@ -27,7 +29,8 @@ class LibraryBox;
 
 class Context final : public Box {
  public:
-  static Ref<Context> open(Device device, const BackendOptions& options);
+  static Ref<Context> open(Device device, const BackendOptions& options,
+                           std::shared_ptr<Allocator> allocator = nullptr);
   ~Context() override;
   using Box::try_retain;
 
@@ -52,7 +55,9 @@ class Context final : public Box {
   const kernels::TargetKernels& kernels() const { return *kernels_; }
   const params::DeviceLimits& limits() const { return limits_; }  // with the target of its kernels
   Tracker& tracker() const { return *tracker_; }
+  DeviceMemory& memory() const { return *memory_; }
   Pool& pool() const { return *pool_; }
+  MemoryRecord& memory_record() { return memory_record_; }
   int stream_count() const { return options_.stream_pool_size; }  // of its own; those of other libraries follow
   Ref<StreamBox> stream(int index) { return Ref<StreamBox>(&opened_stream(index)); }
   // Created at first use; lives as long as the context. In the place of one that was given back to its library, whose
@@ -105,7 +110,8 @@ class Context final : public Box {
  private:
   friend class OpGuard;
   friend class OpenGuard;
-  Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker);
+  Context(Device device, const BackendOptions& options, std::shared_ptr<Allocator> allocator,
+          std::unique_ptr<Tracker> tracker);
   void reserve(size_t bytes);  // OutOfMemoryError
   void release_native(void*) noexcept override;
   void give_back(LibraryBox* library) noexcept;
@@ -117,6 +123,8 @@ class Context final : public Box {
   std::unique_ptr<Tracker> tracker_;
   std::shared_ptr<runtime::Runtime> runtime_;
   std::unique_ptr<std::shared_ptr<runtime::Runtime>> spare_;  // what the destructor leaks, which needs no memory then
+  std::unique_ptr<DeviceMemory> memory_;
+  MemoryRecord memory_record_;
   const kernels::TargetKernels* kernels_ = nullptr;
   params::DeviceLimits limits_{};
   // In this order: the pool frees its memory on the streams, so it must be the newer child.

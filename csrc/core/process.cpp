@@ -6,6 +6,7 @@
 #include "core/tracker.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -15,6 +16,10 @@ namespace stator {
 std::atomic<uint32_t> fork_count{0};
 std::atomic<bool> process_ended{false};
 std::atomic<int64_t> detached_blocks{0};
+
+StopsHere::~StopsHere() {
+  while (!returned) pause();
+}
 
 namespace {
 

@@ -17,6 +17,14 @@ inline uint32_t process_generation() { return fork_count.load(std::memory_order_
 extern std::atomic<bool> process_ended;
 inline bool ended() { return process_ended.load(std::memory_order_acquire); }
 
+// Around a call into the interpreter of a binding. A thread may be stopped in one, when the interpreter ends while it
+// waits for the interpreter's lock: it may not leave the call, since the frames above end the process when something
+// unwinds them.
+struct StopsHere {
+  bool returned = false;
+  ~StopsHere();
+};
+
 // The number of allocations that closed backends left to consumers of their exports; the leak report expects them.
 extern std::atomic<int64_t> detached_blocks;
 

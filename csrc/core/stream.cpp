@@ -66,7 +66,7 @@ void StreamBox::set_up(runtime::StreamHandle stream, int priority, uint16_t op) 
       throw OutOfMemoryError(op_text(op), {sizeof(params::FaultRecord), 0, 0, 0, {}});
     }
   } catch (...) {
-    if (claim) runtime.free_noexcept(claim, sizeof(uint32_t), stream);
+    if (claim) context_.memory().free_noexcept(claim, sizeof(uint32_t), stream);
     throw;
   }
   slot_ = {static_cast<uint32_t*>(claim), new (record) params::FaultRecord{}};
@@ -80,15 +80,16 @@ void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint1
   runtime::Runtime& runtime = context_.runtime();
   void* memory = nullptr;
   if (!closed()) stream = context_.allocation_stream(index_, op);
-  if (runtime.allocate(bytes, stream, &memory, op) != success) {
+  if (context_.memory().allocate(bytes, stream, &memory, op) != success) {
     context_.synchronize_noexcept();
     context_.pool().empty_cache();
-    if (runtime.allocate(bytes, stream, &memory, op) != success) throw context_.pool().out_of_memory(bytes, op);
+    if (context_.memory().allocate(bytes, stream, &memory, op) != success)
+      throw context_.pool().out_of_memory(bytes, op);
   }
   try {
     runtime.fill(memory, 0, bytes, stream, {.op = op});
   } catch (...) {
-    runtime.free_noexcept(memory, bytes, stream);
+    context_.memory().free_noexcept(memory, bytes, stream);
     throw;
   }
   return memory;
@@ -160,9 +161,9 @@ void StreamBox::release_native(void* handle) noexcept {
     context_.report("stream_destroy", runtime.stream_destroy_noexcept(stream));
   stand_ins_.clear();
   for (const Scratch& block : scratch_) {
-    context_.report("free", runtime.free_noexcept(block.memory, block.bytes, handle));
+    context_.report("free", context_.memory().free_noexcept(block.memory, block.bytes, handle));
   }
-  context_.report("free", runtime.free_noexcept(slot_.claim, sizeof(uint32_t), handle));
+  context_.report("free", context_.memory().free_noexcept(slot_.claim, sizeof(uint32_t), handle));
   // Either waits, so that the record is final and callbacks have run, unless the device has failed.
   if (is_own())
     context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));

@@ -91,10 +91,10 @@ DeviceTable::DeviceTable(Context& context, StreamBox& stream, const void* data, 
     : context_(context), stream_(stream), bytes_(bytes) {
   runtime::Runtime& runtime = context.runtime();
   const runtime::StreamHandle native = context.allocation_stream(stream.index(), op);
-  if (runtime.allocate(bytes, native, &memory_, op) != runtime::status::success) {
+  if (context.memory().allocate(bytes, native, &memory_, op) != runtime::status::success) {
     context.synchronize_noexcept();
     context.pool().empty_cache();
-    if (runtime.allocate(bytes, native, &memory_, op) != runtime::status::success)
+    if (context.memory().allocate(bytes, native, &memory_, op) != runtime::status::success)
       throw context.pool().out_of_memory(bytes, op);
   }
   if (runtime.is_host()) {  // nothing in the queue uses fresh memory: no need to wait for the stream
@@ -104,13 +104,13 @@ DeviceTable::DeviceTable(Context& context, StreamBox& stream, const void* data, 
   try {
     runtime.copy(memory_, data, bytes, runtime::CopyKind::host_to_device, native, {.op = op});
   } catch (...) {
-    runtime.free_noexcept(memory_, bytes, native);
+    context.memory().free_noexcept(memory_, bytes, native);
     throw;
   }
 }
 
 DeviceTable::~DeviceTable() {
-  context_.report("free", context_.runtime().free_noexcept(memory_, bytes_, stream_.native()));
+  context_.report("free", context_.memory().free_noexcept(memory_, bytes_, stream_.native()));
 }
 
 }  // namespace stator::libs

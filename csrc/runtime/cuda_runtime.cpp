@@ -163,6 +163,15 @@ Status free_pinned(ContextHandle handle, void* pointer) {
   return release(handle, counts.pinned, [=] { return cudaFreeHost(pointer); });
 }
 
+Status register_host(ContextHandle handle, void* pointer, size_t bytes) {
+  const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
+  return counted(call(handle, [=] { return cudaHostRegister(pointer, bytes, flags); }), counts.pinned);
+}
+
+Status unregister_host(ContextHandle handle, void* pointer) {
+  return release(handle, counts.pinned, [=] { return cudaHostUnregister(pointer); });
+}
+
 bool is_pageable(const void* host) {
   cudaPointerAttributes attributes{};
   return done(cudaPointerGetAttributes(&attributes, host)) || attributes.type == cudaMemoryTypeUnregistered;
@@ -366,6 +375,8 @@ const Table& cuda_table() {
       .free = free_memory,
       .allocate_pinned = allocate_pinned,
       .free_pinned = free_pinned,
+      .register_host = register_host,
+      .unregister_host = unregister_host,
       .copy = copy,
       .pageable = is_pageable,
       .fill = fill,

@@ -208,6 +208,9 @@ STATOR_SHIM(cudaFree, (void* pointer), (pointer), api.free(pointer))
 STATOR_SHIM(cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
             api.host_allocate(pointer, bytes, flags))
 STATOR_SHIM(cudaFreeHost, (void* pointer), (pointer), api.host_free(pointer))
+STATOR_SHIM(cudaHostRegister, (void* pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
+            api.host_register(pointer, bytes, flags))
+STATOR_SHIM(cudaHostUnregister, (void* pointer), (pointer), api.host_unregister(pointer))
 
 STATOR_SHIM(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void* pointer), (out, pointer),
             attributes_of(api, out, pointer))

@@ -48,6 +48,8 @@ const Table& cuda_table() {
       .free = refuse,
       .allocate_pinned = refuse,
       .free_pinned = refuse,
+      .register_host = refuse,
+      .unregister_host = refuse,
       .copy = refuse,
       .pageable = pageable,
       .fill = refuse,

@@ -32,6 +32,10 @@ namespace stator {
   X(branch, "Backend.cond")                         \
   X(write_ranges, "Backend.write_ranges")           \
   X(read_ranges, "Backend.read_ranges")             \
+  X(lend, "memory.PoolAllocator.allocate")          \
+  X(reclaim, "memory.PoolAllocator.deallocate")     \
+  X(register_host, "memory.register_host")          \
+  X(record_memory, "Backend.record_memory")         \
   X(open, "Backend")                                \
   X(telemetry, "Backend.telemetry")                 \
   X(take_warning, "Backend.synchronize")            \

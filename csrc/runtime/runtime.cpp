@@ -177,6 +177,19 @@ Status Runtime::free_pinned_noexcept(void* pointer) {
   return injected ? injected : done;
 }
 
+Status Runtime::register_host(void* pointer, size_t bytes, uint16_t op) {
+  Status code = enter(Call::register_host);
+  if (!code) code = table_.register_host(context_, pointer, bytes);
+  if (code != status::out_of_memory && code != status::already_registered) check(Call::register_host, code, op);
+  return code;
+}
+
+Status Runtime::unregister_host_noexcept(void* pointer) {
+  const Status injected = enter(Call::unregister_host);
+  const Status done = table_.unregister_host(context_, pointer);
+  return injected ? injected : done;
+}
+
 void Runtime::order(StreamHandle stream, const char* what, const Record& record) {
   if (emulated_) cuda_name_work(op_name(record.op));
   if (watched()) [[unlikely]]

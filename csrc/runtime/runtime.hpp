@@ -40,6 +40,8 @@ namespace stator::runtime {
   X(prefetch, false)           \
   X(advise, false)             \
   X(range_advice, false)       \
+  X(register_host, false)      \
+  X(unregister_host, true)     \
   X(copy, false)               \
   X(fill, false)               \
   X(stream_create, false)      \
@@ -85,8 +87,8 @@ inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_i
                         insufficient_driver = 35, invalid_function = 98, no_device = 100, invalid_device = 101,
                         no_image = 209, invalid_ptx = 218, invalid_handle = 400, not_found = 500, not_ready = 600,
                         illegal_address = 700, context_destroyed = 709, launch_failure = 719, not_supported = 801,
-                        capture_unsupported = 900, capture_invalidated = 901, capture_merge = 902,
-                        capture_unmatched = 903, capture_unjoined = 904, capture_isolation = 905,
+                        already_registered = 712, capture_unsupported = 900, capture_invalidated = 901,
+                        capture_merge = 902, capture_unmatched = 903, capture_unjoined = 904, capture_isolation = 905,
                         capture_implicit = 906, captured_event = 907, capture_wrong_thread = 908, unknown = 999;
 }
 
@@ -151,6 +153,10 @@ struct Table {
   Status (*free)(ContextHandle, void* pointer, size_t bytes, StreamHandle);
   Status (*allocate_pinned)(ContextHandle, size_t bytes, void** out);
   Status (*free_pinned)(ContextHandle, void* pointer);
+  // Page-locks memory of the host that the caller owns; already_registered where that was done for a part of it. On
+  // host that is only noted.
+  Status (*register_host)(ContextHandle, void* pointer, size_t bytes);
+  Status (*unregister_host)(ContextHandle, void* pointer);
   // Pageable host memory has been read (host_to_device) or written (device_to_host) when copy returns; pinned memory is
   // read or written in stream order.
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
@@ -286,6 +292,8 @@ class Runtime {
   void prefetch(const void* pointer, size_t bytes, int to, StreamHandle, uint16_t op);
   void advise(const void* pointer, size_t bytes, Advice, int place, uint16_t op);
   RangeAdvice range_advice(const void* pointer, size_t bytes, uint16_t op);
+  Status register_host(void* pointer, size_t bytes, uint16_t op);  // or out_of_memory, already_registered
+  Status unregister_host_noexcept(void* pointer);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
   // host: copies a few bytes to memory of the caller at once, and counts it as a copy and a wait. False, with nothing
   // done or counted, where that would wait for work, is checked for its order, or is to fail.

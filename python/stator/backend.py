@@ -24,6 +24,7 @@ from stator._recovery.methods import BackendErrors
 from stator.config import BackendConfig, default_device, resolve
 from stator.errors import DTypeError, StatorError, renamed
 from stator.hardware.backend_methods import BackendDevices
+from stator.resources._allocators import allocator_functions
 from stator.resources._managed_methods import BackendManaged
 from stator.resources._methods import BackendResources
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
     from stator.execution.programs import ProgramCache
     from stator.execution.streams import StreamPool
+    from stator.resources._allocators import DeviceAllocator
 
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
@@ -136,6 +138,7 @@ class Backend(
     sparse: ClassVar[ModuleType]
     special: ClassVar[ModuleType]
     ops: ClassVar[Any]
+    _allocator: DeviceAllocator | None
     _process: int  # the process that opened it
     _cache_of_programs: ProgramCache | None
 
@@ -144,6 +147,7 @@ class Backend(
         device: str | Device | None = None,
         *,
         config: BackendConfig | None = None,
+        allocator: DeviceAllocator | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """Opens a backend.
@@ -151,16 +155,20 @@ class Backend(
         device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda" or "cuda:1". options: the other fields of
         BackendConfig, which describes them. What the call does not say comes from config, else from the variables
         STATOR_DEVICE, STATOR_MEMORY_LIMIT, ..., else from the table [backend] of the TOML file that STATOR_CONFIG
-        names, else it is the default.
+        names, else it is the default. allocator: where the device memory comes from, an object with allocate(nbytes,
+        stream) -> address and deallocate(address, nbytes, stream), such as a memory resource of RMM; see
+        stator.resources.DeviceAllocator.
         Raises: ConfigurationError, which lists every value that cannot be used; DeviceUnavailableError;
         OutOfMemoryError where a device has less than memory_pool_size.
         """
         _libraries.register()
+        functions = None if allocator is None else allocator_functions(allocator)
         chosen = resolve(config, {"device": device, **options}).to_dict()
         _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before _choose()
         wanted = chosen.pop("device")
         name, reason = _choose() if wanted == "auto" else (wanted, "asked for")
-        self = super().__new__(cls, name, **chosen)
+        self = super().__new__(cls, name, allocator=functions, **chosen)
+        self._allocator = allocator
         self._process = os.getpid()
         self._cache_of_programs = None
         self.random.seed(secrets.randbits(64) if _seed is None else _seed)

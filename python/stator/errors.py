@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import pickle
 import queue
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class CudaError(StatorError):
 class OutOfMemoryError(StatorError, MemoryError):
     """An allocation failed, even after cached memory was given back.
 
-    The figures are in bytes; .limit is 0 without a memory_limit.
+    The figures are in bytes; .limit is 0 without a memory_limit. allocator_error: what Backend(allocator=) raised.
     """
 
     requested: int = 0
@@ -72,6 +73,7 @@ class OutOfMemoryError(StatorError, MemoryError):
     cached: int = 0
     limit: int = 0
     largest_owner: str = ""
+    allocator_error: BaseException | None = None
 
 
 class DeviceUnavailableError(StatorError):
@@ -219,6 +221,14 @@ _hook: ErrorHook | None = None
 _NATIVE = _CLASSES | {"ValueError": InvalidValueError, "IndexError": OutOfRangeError}
 
 
+_failed = threading.local()
+
+
+def note_allocator_error(error: BaseException | None) -> None:
+    """Keeps what the allocator of a backend raised, for the OutOfMemoryError that this thread gets of it."""
+    _failed.error = error
+
+
 def from_native(
     name: str,
     op: str,
@@ -226,6 +236,7 @@ def from_native(
     remedy: str,
     fields: dict[str, Any],
     classes: dict[str, builtins.type[StatorError]] = _NATIVE,
+    failed: threading.local = _failed,
 ) -> StatorError:
     """The Python exception for a C++ one; called where Cython catches it.
 
@@ -233,6 +244,10 @@ def from_native(
     """
     error = classes[name](cause, op=op, remedy=remedy, _told=False)
     error.__dict__.update(fields)
+    if name == "OutOfMemoryError" and getattr(failed, "error", None) is not None:
+        error.__dict__["allocator_error"] = error.__cause__ = failed.error
+        failed.error = None
+        error.add_note(f"the allocator of the backend raised {error.__cause__!r}")
     if _hook is not None:
         _hook(error)
     return error

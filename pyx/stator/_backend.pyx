@@ -14,7 +14,7 @@ from stator.cpp cimport scope as cpp_scope
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import BackendMismatchError, InvalidValueError, StatorError, from_native
+from stator.errors import BackendMismatchError, InvalidValueError, StatorError, from_native, note_allocator_error
 
 # The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
@@ -71,6 +71,7 @@ def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, 
 
 include "execution/_streams.pxi"
 include "execution/_options.pxi"
+include "execution/_allocator.pxi"
 
 
 cdef int settle() except -1:
@@ -183,15 +184,19 @@ cdef class Backend:
                   check_indices: str = "lazy", memory_limit: int | None = None, memory_pool_size: int | None = None,
                   pool_policy: str = "caching", stream_pool_size: int = 8, profiling: bool = False,
                   blas_workspace_size: int | None = None, jit_cache_path: str | None = None,
-                  jit_cache_size: int | None = None, require_libraries: bool | None = None):
+                  jit_cache_size: int | None = None, require_libraries: bool | None = None,
+                  allocator: object = None):
         cdef cpp.BackendOptions options
         cdef bytes name = to_text(str(device), "Backend", "device")
         cdef const char* text = name
         read_flags(&options, allow_tf32, deterministic, check_indices, pool_policy, profiling, require_libraries)
         read_sizes(&options, memory_limit, memory_pool_size, stream_pool_size, blas_workspace_size)
         read_jit_cache(&options, jit_cache_path, jit_cache_size)
-        with nogil:
-            self.c = cpp.open_backend(text, options)
+        if allocator is None:
+            with nogil:
+                self.c = cpp.open_backend(text, options)
+        else:
+            self.c = open_with_allocator(text, options, allocator)
         self.type = self.c.device().type
         self.random.seed = self.random.counter = 0
         self.random_lock = Lock()

@@ -2,6 +2,7 @@
 #include "runtime_support.hpp"
 
 #include <sys/mman.h>
+#include <vector>
 
 using namespace stator::test;
 
@@ -107,6 +108,33 @@ void memory_ends() {
   check(api.allocate_from_pool(&memory, 1, pool, stream) == error::invalid_value, "and gives nothing after");
 }
 
+void registered_memory() {
+  const Api& api = open_devices("h200,a100");
+  void* const stream = new_stream(api);
+  void *device = new_memory(api, 64, stream), *pinned = nullptr;
+  std::vector<char> memory(256, 3);
+  char* const at = memory.data() + 64;
+  check(api.host_register(nullptr, 64, 0) == error::invalid_value, "no memory");
+  check(api.host_register(at, 0, 0) == error::invalid_value, "no bytes");
+  check(api.host_register(at, 64, 16) == error::invalid_value, "flags");
+  check(api.host_register(at, 64, 3) == 0, "registered");
+  check(api.host_register(at, 64, 3) == error::already_registered, "twice");
+  check(api.host_register(at - 8, 9, 3) == error::already_registered, "from before");
+  check(api.host_register(at + 63, 8, 3) == error::already_registered, "from its last byte");
+  check(api.host_register(at + 64, 64, 3) == 0 && api.host_unregister(at + 64) == 0, "what follows");
+  check(api.host_allocate(&pinned, 64, 3) == 0, "pinned memory");
+  check(api.host_register(pinned, 64, 3) == error::already_registered, "what is pinned already");
+  int type = 0, index = 0;
+  check(api.pointer_attributes(at + 8, &type, &index) == 0 && type == 1, "it is page-locked");
+  check(api.copy(device, at, 64, host_to_device, stream) == 0 && api.stream_synchronize(stream) == 0, "copied");
+  check(api.host_unregister(at + 8) == error::not_registered, "not its beginning");
+  check(api.host_free(at) == error::invalid_value && api.free(at) == error::invalid_value, "the wrong frees");
+  check(api.host_unregister(pinned) == error::not_registered, "what was allocated");
+  check(api.host_unregister(at) == 0 && api.host_unregister(at) == error::not_registered, "an end, once");
+  check(api.host_unregister(nullptr) == error::invalid_value, "the end of nothing");
+  check(api.pointer_attributes(at, &type, &index) == 0 && type == 0, "pageable again");
+}
+
 void managed_and_pinned_memory() {
   const Api& api = open_devices("h200,a100");
   void* const stream = new_stream(api);
@@ -206,6 +234,7 @@ int main(int argc, char** argv) {
        {"free_of_plain_memory_waits", free_of_plain_memory_waits},
        {"memory_of_a_pool_is_there_in_the_order_of_the_stream", memory_of_a_pool_is_there_in_the_order_of_the_stream},
        {"memory_ends", memory_ends},
+       {"registered_memory", registered_memory},
        {"managed_and_pinned_memory", managed_and_pinned_memory},
        {"hints_hold_for_the_pages_of_managed_memory", hints_hold_for_the_pages_of_managed_memory},
        {"devices_without_concurrent_access_take_no_hints", devices_without_concurrent_access_take_no_hints},

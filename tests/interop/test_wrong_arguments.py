@@ -266,7 +266,11 @@ def arguments(be):
         **{"host:Array.copy_from": b"", "host:Array.copy_to": bytearray()},
         **{"ranges:write_ranges": [(m, 0, b"")], "ranges:read_ranges": [(m, 0, bytearray())]},
         **{"src:copy_buffer": m, "src_offset:copy_buffer": 0, "dst:copy_buffer": m, "dst_offset:copy_buffer": 8},
-        "size:copy_buffer": 8,
+        **{"size:copy_buffer": 8, "size:create_arena": 64, "path:memory_timeline": Path(FOLDER.name) / "memory.html"},
+        **{"parent:create_sub_buffer": m, "offset:create_sub_buffer": 0},
+        "descriptor:create_sub_buffer": BufferDescriptor(8),
+        **{"self:memory.PoolAllocator": stator.memory.PoolAllocator(be), "address:deallocate": 0},
+        "array:register_host": np.zeros(4),
         **{"source:compile": "", "name:compile": "f"},  # refused on the cpu, after its arguments were checked
         **{"descriptor:create_kernel": stator.execution.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},
@@ -406,16 +410,19 @@ def end_capture(be):
 FUNCTIONS = callables()
 FUNCTIONS.pop("BackendType")  # to call an enumeration is Python's own; its method parse is not
 # Their valid call would change what other tests see.
-ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel"} | {
+ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel", "memory.allocator_library"} | {
     f"Backend.{n}_cooperative_{what}" for n, what in (("suggest", "config"), ("launch", "kernel"), ("finish", "kernel"))
 }
 NOT_CALLED = (
-    {"random.seed", "set_default_backend", "Backend"} | ON_CUDA | {n for n in FUNCTIONS if n.startswith("testing.")}
+    {"random.seed", "set_default_backend", "Backend", "memory.PoolAllocator.allocate"}
+    | ON_CUDA
+    | {n for n in FUNCTIONS if n.startswith("testing.")}
 )
 
 
 @pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if parameters(f)])
-def test_wrong_arguments_raise_typed_errors(cpu, name):
+def test_wrong_arguments_raise_typed_errors(cpu, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some take the path of a file to write, and any text is one
     function, bad = FUNCTIONS[name], []
     valid = call_of(name, function, arguments(cpu))
     if name not in NOT_CALLED:

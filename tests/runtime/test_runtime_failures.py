@@ -58,6 +58,10 @@ def asks_for_advice(be):
         be.deallocate_unified(allocation)
 
 
+def registers(be):
+    stator.memory.register_host(np.zeros(1000), device=be).close()
+
+
 WORK = {
     "stream_wait": waits,
     "event_record": waits,
@@ -72,6 +76,7 @@ WORK = {
     "prefetch": prefetches,
     "advise": advises,
     "range_attribute": asks_for_advice,
+    "host_register": registers,
 }
 
 

@@ -29,6 +29,8 @@ ARGUMENTS: dict[str, list[Any]] = {
     "advise": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int],
     "range_attribute": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t],
     "free_in_order": [ctypes.c_void_p, ctypes.c_void_p],
+    "host_register": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint],
+    "host_unregister": [ctypes.c_void_p],
     "function_numbers": [ctypes.c_void_p, ctypes.c_void_p],
     "launch": [ctypes.c_void_p] * 4 + [ctypes.c_size_t, ctypes.c_void_p],
     "graph.executable_set_kernel": [ctypes.c_void_p] * 3,

@@ -9,10 +9,10 @@
 namespace stator {
 
 Buffer::Buffer(Context& context, Source source, size_t bytes, uint16_t op)
-    : Box(source == Source::pinned      ? BoxKind::pinned
-          : source == Source::managed   ? BoxKind::managed
-          : source == Source::workspace ? BoxKind::library
-                                        : BoxKind::buffer,
+    : Box(source == Source::pinned || source == Source::registered ? BoxKind::pinned
+          : source == Source::managed                              ? BoxKind::managed
+          : source == Source::workspace                            ? BoxKind::library
+                                                                   : BoxKind::buffer,
           &context.pool(), context.tracker(), op, source == Source::workspace ? Hold::part_of : Hold::counted),
       context_(context),
       source_(source),
@@ -32,6 +32,21 @@ Ref<Buffer> Buffer::foreign(Context& context, void* memory, size_t bytes, bool h
   buffer->host_shared_.store(host_shared, std::memory_order_relaxed);
   if (deleter) buffer->owner_ = std::make_unique<ForeignOwner>(std::move(deleter));
   buffer->set_native(memory ? memory : &nothing);
+  return buffer;
+}
+
+Ref<Buffer> Buffer::registered(Context& context, void* memory, size_t bytes, std::function<void()> deleter,
+                               uint16_t op) {
+  const OpGuard guard(context, op);
+  Ref<Buffer> buffer(new Buffer(context, Source::registered, bytes, op));
+  auto owner = std::make_unique<ForeignOwner>(std::move(deleter));
+  const runtime::Status code = context.runtime().register_host(memory, bytes, op);
+  if (code == runtime::status::already_registered)
+    throw ValueError(op_text(op), "memory of which a part is registered already",
+                     "Register each array once, and close the earlier registration first");
+  if (code != runtime::status::success) throw context.pool().out_of_memory(bytes, op);
+  buffer->owner_ = std::move(owner);
+  buffer->set_native(memory);
   return buffer;
 }
 
@@ -66,6 +81,8 @@ void Buffer::leave_arena() {
 }
 
 void Buffer::release_native(void* handle) noexcept {
+  if (recorded_) [[unlikely]]
+    context_.memory_record().gave_back(recorded_, bytes(), origin());
   detached_ = handle;
   if (exports_.load(std::memory_order_acquire) > 0) {  // no new exports can start: they need a guard or a reference
     // Counted before the bit is set, since another thread may free the memory from then on.
@@ -82,6 +99,11 @@ void Buffer::release_native(void* handle) noexcept {
     case Source::pinned:
     case Source::managed: context_.pool().give_back(*this, handle); break;
     case Source::foreign: context_.pool().release_foreign(*this); break;
+    case Source::registered:
+      if (!context_.quiet()) context_.synchronize_noexcept();
+      context_.report("unregister_host", context_.runtime().unregister_host_noexcept(handle));
+      ForeignReleases::push(std::move(owner_));
+      break;
   }
 }
 
@@ -101,7 +123,7 @@ void Buffer::free_detached() noexcept {
   else if (managed_)
     context_.report("free_managed", runtime.free_managed_noexcept(detached_, block_bytes_));
   else
-    context_.report("free", runtime.free_noexcept(detached_, block_bytes_, nullptr));
+    context_.report("free", context_.memory().free_noexcept(detached_, block_bytes_, nullptr));
 }
 
 }  // namespace stator

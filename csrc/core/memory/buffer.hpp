@@ -36,6 +36,10 @@ class Buffer final : public Box {
   // through ForeignReleases. Every use of the memory is synchronous when `host_shared`.
   static Ref<Buffer> foreign(Context& context, void* memory, size_t bytes, bool host_shared, bool read_only,
                              std::function<void()> deleter, uint16_t op);
+  // Memory of the host that stays its owner's, and is page-locked until the buffer closes, which waits for the streams.
+  // `deleter` runs afterwards, as that of foreign memory. BoxKind::pinned.
+  static Ref<Buffer> registered(Context& context, void* memory, size_t bytes, std::function<void()> deleter,
+                                uint16_t op);
   ~Buffer() override;
   Context& context() const { return context_; }
   void* memory(uint16_t op) const { return get(op); }
@@ -70,7 +74,7 @@ class Buffer final : public Box {
 
  private:
   friend class Pool;
-  enum class Source : uint8_t { pool, workspace, pinned, managed, foreign };
+  enum class Source : uint8_t { pool, workspace, pinned, managed, foreign, registered };
   Buffer(Context& context, Source source, size_t bytes, uint16_t op);
   void release_native(void* handle) noexcept override;
   void free_detached() noexcept;
@@ -95,6 +99,7 @@ class Buffer final : public Box {
   std::unique_ptr<Managed> managed_;
   std::shared_ptr<Arena> arena_;
   int allocation_ = -1;
+  uint32_t recorded_ = 0;  // the MemoryRecord's number of the recording that has seen it; 0 for none
 };
 
 inline void Buffer::set_last_stream(int index) {

@@ -34,6 +34,8 @@ std::unique_ptr<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home
   buffer->home_stream_ = uint8_t(home);
   buffer->set_last_stream(home >= pinned_home ? 0 : home);
   buffer->set_native(block.memory);
+  if (MemoryRecord& record = context_.memory_record(); record.on()) [[unlikely]]
+    buffer->recorded_ = record.took(bytes, op);
   return buffer;
 }
 
@@ -94,7 +96,7 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
 }
 
 void Pool::lend(const Block& block, size_t bytes, uint16_t op) {
-  if (block.home < pinned_home && context_.runtime().lends()) [[unlikely]]
+  if (block.home < pinned_home && context_.memory().lends()) [[unlikely]]
     context_.runtime().lend(block.memory, bytes, context_.allocation_stream(block.home, op));
 }
 
@@ -195,7 +197,7 @@ runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** me
   runtime::Runtime& runtime = context_.runtime();
   if (home == pinned_home) return runtime.allocate_pinned(bytes, memory, op);
   if (home == managed_home) return runtime.allocate_managed(bytes, memory, op);
-  return runtime.allocate(bytes, context_.allocation_stream(home, op), memory, op);
+  return context_.memory().allocate(bytes, context_.allocation_stream(home, op), memory, op);
 }
 
 OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {

@@ -141,7 +141,7 @@ void Pool::keep(Block&& block) noexcept {
 
 void Pool::take_over(Block&& block, uint32_t users) noexcept {
   if (closed()) {
-    context_.report("free", context_.runtime().free_noexcept(block.memory, block.bytes, nullptr));
+    context_.report("free", context_.memory().free_noexcept(block.memory, block.bytes, nullptr));
     return;
   }
   if (users & ~(uint32_t(1) << block.home) && !context_.quiet()) mark(block, users & ~(uint32_t(1) << block.home));
@@ -176,7 +176,7 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
     free_block(block);
     return;
   }
-  if (context_.runtime().lends() && home < pinned_home && block.ready() && !context_.is_captured(home)) [[unlikely]] {
+  if (context_.memory().lends() && home < pinned_home && block.ready() && !context_.is_captured(home)) [[unlikely]] {
     if (const runtime::StreamHandle stream = context_.native_stream(home)) context_.runtime().lend(memory, 0, stream);
   }
   try {
@@ -216,7 +216,7 @@ void Pool::free_block(Block& block) noexcept {
   else if (block.home == pinned_home)
     context_.report("free_pinned", runtime.free_pinned_noexcept(block.memory));
   else
-    context_.report("free", runtime.free_noexcept(block.memory, block.bytes, stream));
+    context_.report("free", context_.memory().free_noexcept(block.memory, block.bytes, stream));
   runtime.forget_buffer(block.memory);
 }
 

@@ -60,6 +60,8 @@ struct Api {
   int (*lend)(void* pointer, size_t bytes, void* stream);
   int (*host_allocate)(void** pointer, size_t bytes, unsigned flags);
   int (*host_free)(void* pointer);
+  int (*host_register)(void* pointer, size_t bytes, unsigned flags);
+  int (*host_unregister)(void* pointer);
   int (*managed_allocate)(void** pointer, size_t bytes, unsigned flags);
   int (*prefetch)(const void* pointer, size_t bytes, int device, void* stream);
   int (*advise)(const void* pointer, size_t bytes, int advice, int device);

@@ -11,11 +11,11 @@ inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, init
                      no_device = 100, invalid_device = 101, no_kernel_image = 209, invalid_ptx = 218,
                      operating_system = 304, invalid_resource_handle = 400, illegal_state = 401, not_found = 500,
                      not_ready = 600, illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702,
-                     misaligned_address = 716, launch_failure = 719, cooperative_launch_too_large = 720,
-                     not_permitted = 800, not_supported = 801, capture_unsupported = 900, capture_invalidated = 901,
-                     capture_merge = 902, capture_unmatched = 903, capture_unjoined = 904, capture_isolation = 905,
-                     capture_implicit = 906, captured_event = 907, capture_wrong_thread = 908,
-                     graph_update_failure = 910, unknown = 999;
+                     already_registered = 712, not_registered = 713, misaligned_address = 716, launch_failure = 719,
+                     cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801,
+                     capture_unsupported = 900, capture_invalidated = 901, capture_merge = 902, capture_unmatched = 903,
+                     capture_unjoined = 904, capture_isolation = 905, capture_implicit = 906, captured_event = 907,
+                     capture_wrong_thread = 908, graph_update_failure = 910, unknown = 999;
 }
 
 inline int error_of(Fault fault) {

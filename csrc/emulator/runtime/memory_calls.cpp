@@ -155,7 +155,9 @@ int free(void* pointer) {
     if (!pointer) return error::success;
     if (const int code = uncaptured(s)) return code;
     const auto place = s.allocations.find(pointer);
-    if (place == s.allocations.end() || place->second.kind == Allocation::Kind::host) return error::invalid_value;
+    if (place == s.allocations.end() || place->second.kind == Allocation::Kind::host ||
+        place->second.kind == Allocation::Kind::registered)
+      return error::invalid_value;
     const Allocation freed = place->second;
     count_in_pool(s, freed.pool, 0, freed.bytes);
     s.allocations.erase(place);
@@ -204,6 +206,34 @@ int host_free(void* pointer) {
   });
 }
 
+// Memory of the host's own, of which no byte may be registered or allocated already. Every device reaches it.
+int host_register(void* pointer, size_t bytes, unsigned flags) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock&) {
+    if (!pointer || !bytes || flags > 15) return error::invalid_value;
+    if (const int code = uncaptured(s)) return code;
+    for (auto to = s.devices.begin(); to != s.devices.end(); ++to) {
+      if (!(*to)->memory.adopt(pointer, bytes, "registered memory of the host")) continue;
+      for (auto undone = s.devices.begin(); undone != to; ++undone) (*undone)->memory.free(pointer);
+      return error::already_registered;
+    }
+    s.allocations.emplace(pointer, Allocation{&device, Allocation::Kind::registered, bytes, nullptr});
+    return error::success;
+  });
+}
+
+// CUDA says nothing of work that still uses the memory: a copy that runs later meets memory that is not registered.
+int host_unregister(void* pointer) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    if (const int code = uncaptured(s)) return code;
+    const auto place = s.allocations.find(pointer);
+    if (place == s.allocations.end() || place->second.kind != Allocation::Kind::registered)
+      return pointer ? error::not_registered : error::invalid_value;
+    s.allocations.erase(place);
+    forget(s, pointer);
+    return error::success;
+  });
+}
+
 int managed_allocate(void** pointer, size_t bytes, unsigned flags) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
     if (!bytes || (flags != 1 && flags != 2)) return error::invalid_value;
@@ -241,6 +271,8 @@ void add_memory_calls(Api& api) {
   api.lend = lend;
   api.host_allocate = host_allocate;
   api.host_free = host_free;
+  api.host_register = host_register;
+  api.host_unregister = host_unregister;
   api.managed_allocate = managed_allocate;
   api.pointer_attributes = pointer_attributes;
 }

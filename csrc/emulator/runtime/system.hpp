@@ -51,7 +51,7 @@ struct Page {
 };
 
 struct Allocation {
-  enum class Kind : uint8_t { pool, plain, host, managed };
+  enum class Kind : uint8_t { pool, plain, host, managed, registered };
   Device* device = nullptr;  // whose memory holds it; of host memory, the others have adopted it
   Kind kind = Kind::plain;
   size_t bytes = 0;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ namespace stator {
 class Context;
 class StreamBox;
 class EventBox;
+class Allocator;
 
 enum class DeviceType : uint8_t { cpu, cuda };
 
@@ -152,7 +154,9 @@ class STATOR_API Backend {
   Backend() = default;
   explicit Backend(Ref<Context> context) : context_(std::move(context)) {}
   // device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda", "cuda:N". DeviceUnavailableError gives the reason.
-  static Backend open(std::string_view device = "auto", const BackendOptions& options = {});
+  // allocator: gives the device memory until the last array is gone (stator/execution/allocator.hpp); null: the driver.
+  static Backend open(std::string_view device = "auto", const BackendOptions& options = {},
+                      std::shared_ptr<Allocator> allocator = nullptr);
 
   // Refuses new calls, waits for those in flight, synchronises, releases every resource newest first. Idempotent.
   void close() const;

@@ -38,11 +38,26 @@ STATOR_API void order_after_uses(const Array&, void* to, std::string_view call);
 // Page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both targets.
 STATOR_API Array pinned(const Backend&, size_t bytes);
 
+// Page-locks memory of the host until unregister_host(), or until the backend closes, and waits for its streams then.
+// release(owner) as of from_owner(), not after a throw. ValueError where a part of it is registered already.
+STATOR_API Array register_host(const Backend&, void* memory, size_t bytes, void* owner, void (*release)(void*));
+STATOR_API void unregister_host(const Array&) noexcept;
+
 // from_foreign with a C callback: release(owner) runs once, in a call of release_owners().
 STATOR_API Array from_owner(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
                             bool host_shared, bool read_only, void* owner, void (*release)(void*));
 STATOR_API bool owners_waiting() noexcept;  // whether there is anything to release; costs one atomic load
 STATOR_API void release_owners();
+
+// Backend::open with an allocator of C callbacks, which any thread calls: they do what Allocator's functions do, and
+// throw nothing. release(owner) runs once, in a call of release_owners(), when the backend and its arrays are gone,
+// also where this throws.
+struct AllocatorCalls {
+  void* (*allocate)(void* owner, size_t bytes, void* stream);
+  void (*deallocate)(void* owner, void* memory, size_t bytes, void* stream);
+  void (*release)(void* owner);
+};
+STATOR_API Backend open(std::string_view device, const BackendOptions&, void* owner, const AllocatorCalls&);
 
 // Backend::external_stream with a C callback, as from_owner has it.
 STATOR_API Stream external_stream(const Backend&, void* native, void* owner, void (*release)(void*));

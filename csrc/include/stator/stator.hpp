@@ -9,8 +9,10 @@
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
+#include <stator/execution/allocator.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/managed.hpp>
+#include <stator/execution/memory_record.hpp>
 #include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>
 #include <stator/execution/scope.hpp>

@@ -7,8 +7,6 @@
 
 #include <stator/creation.hpp>
 
-#include <unistd.h>
-
 #include <bit>
 
 namespace stator::interop {
@@ -113,6 +111,16 @@ Array pinned(const Backend& backend, size_t bytes) {
   return Array(backend.context()->pool().allocate_pinned(bytes, op), DType::uint8, Dims{int64_t(bytes)}, Dims{1}, 0);
 }
 
+Array register_host(const Backend& backend, void* memory, size_t bytes, void* owner, void (*release)(void*)) {
+  Ref<Buffer> buffer =
+      Buffer::registered(*backend.context(), memory, bytes, [=] { release(owner); }, call::register_host);
+  return Array(std::move(buffer), DType::uint8, Dims{int64_t(bytes)}, Dims{1}, 0);
+}
+
+void unregister_host(const Array& array) noexcept {
+  if (array) Box::close(*array.buffer());
+}
+
 Array from_owner(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
                  bool host_shared, bool read_only, void* owner, void (*release)(void*)) {
   return from_foreign(backend, data, dtype, shape, strides, host_shared, read_only, [=] { release(owner); });
@@ -125,28 +133,15 @@ Stream external_stream(const Backend& backend, void* native, void* owner, void (
   return backend.external_stream(native, [=] { release(owner); });
 }
 
-namespace {
-
-// What a thread is stopped in when the interpreter ends while it waits for the interpreter's lock: it may not leave the
-// callback, since the runtime's frames above end the process when something unwinds them.
-struct Returns {
-  bool has = false;
-  ~Returns() {
-    while (!has) pause();
-  }
-};
-
-}  // namespace
-
 void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*release)(void*)) {
   auto held = std::make_unique<ForeignOwner>([=] { release(owner); });
   const std::shared_ptr<ForeignOwner> shared(
       held.release(), [](ForeignOwner* o) { ForeignReleases::push(std::unique_ptr<ForeignOwner>(o)); });
   stream.add_callback([=] {
     if (ended()) return;
-    Returns returns;
+    StopsHere stops;
     run(owner);
-    returns.has = true;
+    stops.returned = true;
     static_cast<void>(shared);
   });
 }

@@ -65,6 +65,8 @@ void give_memory(void* pointer, size_t bytes);
 Status take_pinned(size_t bytes, void** out);
 Status give_pinned(void* pointer);
 bool is_pinned(const void* pointer);
+Status note_registered(void* pointer, size_t bytes);
+Status forget_registered(void* pointer);
 void lock_memory();  // around a fork, so that the child does not inherit a lock that nobody holds
 void unlock_memory();
 

@@ -30,6 +30,13 @@ std::map<uintptr_t, size_t>& pinned_blocks() {
 }
 std::atomic<size_t> pinned_count{0};
 
+// Memory that callers registered, with the same lock. Copies of it are those of pageable memory, since its owner may
+// change it as soon as a copy has returned.
+std::map<uintptr_t, size_t>& registered_blocks() {
+  static auto* blocks = new std::map<uintptr_t, size_t>;
+  return *blocks;
+}
+
 size_t control_group_limit() {
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream file(path);
@@ -111,6 +118,29 @@ bool is_pinned(const void* pointer) {
   if (after == pinned_blocks().begin()) return false;
   --after;
   return uintptr_t(pointer) - after->first < after->second;
+}
+
+Status note_registered(void* pointer, size_t bytes) {
+  const auto begin = uintptr_t(pointer);
+  const std::lock_guard lock(pinned_mutex);
+  auto& blocks = registered_blocks();
+  const auto after = blocks.lower_bound(begin);
+  if (after != blocks.end() && after->first - begin < bytes) return status::already_registered;
+  if (after != blocks.begin()) {
+    const auto before = std::prev(after);
+    if (begin - before->first < before->second) return status::already_registered;
+  }
+  try {
+    blocks.emplace(begin, bytes);
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  return status::success;
+}
+
+Status forget_registered(void* pointer) {
+  const std::lock_guard lock(pinned_mutex);
+  return registered_blocks().erase(uintptr_t(pointer)) ? status::success : status::invalid_value;
 }
 
 void lock_memory() { pinned_mutex.lock(); }

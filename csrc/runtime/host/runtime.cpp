@@ -169,6 +169,19 @@ Status free_pinned(ContextHandle, void* pointer) {
   return given;
 }
 
+Status register_host(ContextHandle handle, void* pointer, size_t bytes) {
+  if (const Status state = usable(context_of(handle))) return state;
+  const Status noted = note_registered(pointer, bytes);
+  if (!noted) counts.pinned.fetch_add(1);
+  return noted;
+}
+
+Status unregister_host(ContextHandle, void* pointer) {
+  const Status forgotten = forget_registered(pointer);
+  if (!forgotten) counts.pinned.fetch_sub(1);
+  return forgotten;
+}
+
 bool pageable(const void* host) { return !is_pinned(host); }
 
 Status inject_fault(ContextHandle handle) {
@@ -202,6 +215,8 @@ const Table& host_table() {
       .free = free_memory,
       .allocate_pinned = allocate_pinned,
       .free_pinned = free_pinned,
+      .register_host = register_host,
+      .unregister_host = unregister_host,
       .copy = copy,
       .pageable = pageable,
       .fill = fill,

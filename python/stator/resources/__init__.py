@@ -1,4 +1,4 @@
-"""Resources with a life of their own: scopes, cleanups and buffers of bytes. Each part is loaded on first use."""
+"""Resources with a life of their own: scopes, cleanups, buffers, allocators. Each part is loaded on first use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stator.resources._allocators import DeviceAllocator, TorchAllocator
+    from stator.resources._arena import BufferArena
     from stator.resources._buffers import BufferDescriptor
     from stator.resources._held import ManagedResource, ScopedResource
     from stator.resources._managed import AccessHints, MigrationStatistics, UnifiedAllocation
@@ -13,21 +15,27 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "AccessHints": "_managed",
+    "BufferArena": "_arena",
     "BufferDescriptor": "_buffers",
+    "DeviceAllocator": "_allocators",
     "ManagedResource": "_held",
     "MigrationStatistics": "_managed",
     "Scope": "_scopes",
     "ScopedResource": "_held",
+    "TorchAllocator": "_allocators",
     "UnifiedAllocation": "_managed",
 }
 
 __all__ = [
     "AccessHints",
+    "BufferArena",
     "BufferDescriptor",
+    "DeviceAllocator",
     "ManagedResource",
     "MigrationStatistics",
     "Scope",
     "ScopedResource",
+    "TorchAllocator",
     "UnifiedAllocation",
 ]
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import StreamLike
     from stator.backend import Backend, Device
-    from stator.resources import BufferDescriptor, ManagedResource, Scope, ScopedResource
+    from stator.resources import BufferArena, BufferDescriptor, ManagedResource, Scope, ScopedResource
     from stator.resources._cleanups import CleanupStack
+    from stator.resources._timeline import MemorySnapshot
 
 T = TypeVar("T")
 
@@ -81,6 +82,7 @@ class BackendResources:
     def reopen(self) -> Backend:
         """A new backend on the device and with the options of this one, which is closed. Its arrays stay closed.
 
+        An allocator serves the new one too.
         InvalidValueError where it is open: another one beside it is Backend(device).
 
         >>> other = stator.Backend("cpu", deterministic=True)
@@ -95,7 +97,7 @@ class BackendResources:
                 "The backend is open", op="Backend.reopen", remedy="close() it first, or open another Backend."
             )
         options: dict[str, Any] = backend.options
-        return type(backend)(backend.device_name, **options)
+        return type(backend)(backend.device_name, allocator=backend._allocator, **options)
 
     async def __aenter__(self) -> Self:
         self._self().__enter__()
@@ -214,6 +216,72 @@ class BackendResources:
         from stator.resources._buffers import copy_buffer
 
         copy_buffer(self._self(), src, src_offset, dst, dst_offset, size, stream)
+
+    def create_sub_buffer(self, parent: Array, offset: int, descriptor: BufferDescriptor) -> Array:
+        """A vector in the memory of another array, from an offset in bytes on, which keeps that alive.
+
+        parent: a contiguous array of the backend. InvalidValueError for a range that is not inside it, and for an
+        offset at which no element of the descriptor's dtype can begin.
+
+        >>> whole = be.zeros(8, dtype="uint8")
+        >>> part = be.create_sub_buffer(whole, 4, stator.resources.BufferDescriptor(4, dtype="int16"))
+        >>> part[...] = 1
+        >>> whole.tolist()
+        [0, 0, 0, 0, 1, 0, 1, 0]
+        """
+        from stator.resources._arena import create_sub_buffer
+
+        return create_sub_buffer(self._self(), parent, offset, descriptor)
+
+    def create_arena(self, size: int, *, alignment: int = 256) -> BufferArena:
+        """One buffer of `size` bytes, from which BufferArena.take() cuts named arrays. Asynchronous.
+
+        alignment: of the parts' offsets in bytes, a power of two; the buffer itself begins at a multiple of 256 bytes
+        on cuda, and of 64 on the cpu. InvalidValueError; OutOfMemoryError.
+
+        >>> arena = be.create_arena(1024)
+        >>> arena.take("a", (4, 4), dtype="float32").shape, arena.free
+        ((4, 4), 960)
+        """
+        from stator.resources._arena import BufferArena
+
+        return BufferArena(self._self(), size, alignment)
+
+    def record_memory(self, enabled: bool = True, *, max_events: int = 1_000_000) -> None:
+        """Begins or ends a record of the backend's allocations, for memory_snapshot() and memory_timeline().
+
+        What is live already is not seen, and what was recorded before is forgotten. Beyond max_events nothing more is
+        noted, and counted as dropped. Does not synchronise; while nothing is recorded, an allocation costs a branch
+        more.
+
+        >>> be.record_memory()
+        >>> x = be.zeros(1000)
+        >>> be.record_memory(False)
+        >>> [(event.bytes, event.op) for event in be.memory_snapshot().events]
+        [(8000, 'zeros')]
+        """
+        from stator.resources._timeline import record_memory
+
+        record_memory(self._self(), enabled, max_events)
+
+    def memory_snapshot(self) -> MemorySnapshot:
+        """What record_memory() noted: each allocation and its end with time, bytes and op. Does not synchronise."""
+        from stator.resources._timeline import memory_snapshot
+
+        return memory_snapshot(self._self())
+
+    def memory_timeline(self, path: str | os.PathLike[str]) -> None:
+        """Writes what record_memory() noted as an HTML page: live bytes over time by op, and the largest owners.
+
+        The page needs nothing else, and no network.
+
+        >>> be.record_memory()
+        >>> x = be.ones(1000) + 1
+        >>> be.memory_timeline("memory.html")  # doctest: +SKIP
+        """
+        from stator.resources._timeline import memory_timeline
+
+        memory_timeline(self._self(), path)
 
     def active_resource_count(self) -> dict[str, int]:
         """How many objects of each kind are alive, as resources() lists them; "resource": those with a cleanup.

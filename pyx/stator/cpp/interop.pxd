@@ -3,10 +3,11 @@ from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array
-from stator.cpp.backend cimport Backend, Event, Stream
+from stator.cpp.backend cimport Backend, BackendOptions, Event, Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport string_view
 
 
 cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
@@ -20,8 +21,17 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void order(const Backend&, void*, void*, const char*) except +translate_exception
     void order_after_uses(const Array&, void*, const char*) except +translate_exception
     Array pinned(const Backend&, size_t) except +translate_exception
+    Array register_host(const Backend&, void*, size_t, void*, void (*)(void*) noexcept) except +translate_exception
+    void unregister_host(const Array&) noexcept
     Array from_owner(const Backend&, void*, DType, const Dims&, const Dims&, cbool, cbool, void*,
                      void (*)(void*) noexcept) except +translate_exception
+    cdef struct AllocatorCalls:
+        void* (*allocate)(void*, size_t, void*) noexcept
+        void (*deallocate)(void*, void*, size_t, void*) noexcept
+        void (*release)(void*) noexcept
+
+    Backend open_with "stator::interop::open"(string_view, const BackendOptions&, void*,
+                                              const AllocatorCalls&) except +translate_exception
     Stream external_stream(const Backend&, void*, void*, void (*)(void*) noexcept) except +translate_exception
     void add_callback(const Stream&, void*, void (*)(void*) noexcept,
                       void (*)(void*) noexcept) except +translate_exception
