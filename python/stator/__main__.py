@@ -17,12 +17,13 @@ from rich.table import Table
 
 import stator
 from stator import _backend, _libraries, _table
+from stator.config import origins, resolve
 
 _UNCUT = 10_000  # columns of output that goes to no terminal, so that names and paths are not cut
 
 
 def gather_info() -> dict[str, Any]:
-    """Facts about devices, driver, toolkit, libraries and build. Opens a backend on each device."""
+    """Facts about devices, configuration, toolkit, libraries and build. Opens a backend on each device."""
     _libraries.register()
     devices = []
     for kind in ("cpu", "cuda"):
@@ -32,17 +33,61 @@ def gather_info() -> dict[str, Any]:
             continue
         for index in range(_backend.device_count(kind)):
             with stator.Backend(kind if kind == "cpu" else f"{kind}:{index}") as be:
-                devices.append({"device": str(be.device), "usable": True, "kernels": be.kernels, **be.info()})
+                devices.append(
+                    {"device": str(be.device), "usable": True, "kernels": be.kernels, **be.info(), **abilities(be)}
+                )
     return {
         "build": {**_table.build(), "python": platform.python_version(), "numpy": np.__version__},
         "devices": devices,
+        "configuration": configuration(),
         "libraries": _table.libraries(False),
     }
+
+
+def abilities(be: stator.Backend) -> dict[str, Any]:
+    """What a device can do, in short. What cannot be known is None."""
+    found = be.capabilities()
+    memory = found.memory_hierarchy
+    return {
+        "memory_free": be.device_info().memory_free,
+        "memory_bandwidth_gbps": memory.memory_bandwidth_gbps if memory is not None else None,
+        "precision_modes": list(map(str, found.precision_modes)),
+        "tensor_cores": found.tensor_cores,
+        "unified_memory": found.supports_unified_memory,
+        "cooperative_launch": found.cooperative_launch,
+    }
+
+
+def configuration() -> dict[str, dict[str, Any]]:
+    """What a Backend without arguments is opened with, and what says so: a variable, a file, or the default."""
+    values, sources = resolve(None, {}).to_dict(), origins()
+    return {name: {"value": value, "source": sources.get(name, "default")} for name, value in values.items()}
 
 
 def version(number: int) -> str:
     """The text of a CUDA version number: "13.0" for 13000."""
     return f"{number // 1000}.{number % 1000 // 10}" if number else "none"
+
+
+def abilities_table(devices: list[dict[str, Any]]) -> Table:
+    """What the devices that can be used are able to do."""
+
+    def text(value: object, unit: str = "") -> str:
+        if value is None:
+            return "not known"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return f"{value:.1f} {unit}" if isinstance(value, float) else str(value)
+
+    table = Table("device", "free", "bandwidth", "precisions", "tensor cores", "unified", "cooperative")
+    table.title = "capabilities"
+    for d in devices:
+        if d["usable"]:
+            free = None if d["memory_free"] is None else d["memory_free"] / 2**30
+            flags = (text(d[name]) for name in ("tensor_cores", "unified_memory", "cooperative_launch"))
+            precisions = " ".join(d["precision_modes"])
+            table.add_row(d["device"], text(free, "GiB"), text(d["memory_bandwidth_gbps"], "GB/s"), precisions, *flags)
+    return table
 
 
 def show_info(args: argparse.Namespace, console: Console) -> int:
@@ -64,6 +109,15 @@ def show_info(args: argparse.Namespace, console: Console) -> int:
             cells = (d["reason"], "-", "-", "-", "-")
         devices.add_row(d["device"], *map(escape, cells))
     console.print(devices)
+    console.print(abilities_table(info["devices"]))
+    chosen = Table("field", "value", "set by", title="configuration")
+    for name, entry in info["configuration"].items():
+        if entry["source"] != "default":
+            chosen.add_row(name, escape(str(entry["value"])), escape(entry["source"]))
+    if chosen.rows:
+        console.print(chosen)
+    else:
+        console.print("Every field of the configuration has its default.")
     libraries = Table("library", "where", "remedy", title="libraries")
     for lib in info["libraries"]:
         where, remedy = lib["path"] or "not found", "" if lib["found"] else lib["remedy"]

@@ -28,6 +28,29 @@ def test_info_names_devices_and_remedies(capsys, monkeypatch):
     assert 'pip install "stator[cuda]"' in text  # the brackets must not be read as markup
 
 
+def test_info_says_what_each_device_can_do(capsys):
+    cpu = json.loads(printed(capsys, "info", "--json"))["devices"][0]
+    assert cpu["memory_free"] > 0
+    assert cpu["precision_modes"] == [str(mode) for mode in stator.Backend("cpu").capabilities().precision_modes]
+    assert cpu["cooperative_launch"] in (True, False, None)
+    assert "not known" in printed(capsys, "info")
+
+
+def test_info_says_what_sets_each_field_of_the_configuration(capsys, monkeypatch, tmp_path):
+    file = tmp_path / "stator.toml"
+    file.write_text('[backend]\nmemory_limit = "1 GiB"\npool_policy = "none"\n')
+    monkeypatch.setenv("STATOR_CONFIG", str(file))
+    monkeypatch.setenv("STATOR_POOL_POLICY", "caching")
+    found = json.loads(printed(capsys, "info", "--json"))["configuration"]
+    assert found["memory_limit"] == {"value": 2**30, "source": str(file)}
+    assert found["pool_policy"] == {"value": "caching", "source": "STATOR_POOL_POLICY"}
+    assert found["deterministic"] == {"value": False, "source": "default"}
+    text = printed(capsys, "info")
+    assert str(file) in text
+    assert "STATOR_POOL_POLICY" in text
+    assert "deterministic" not in text
+
+
 @pytest.mark.parametrize("cuda", [False, True])
 def test_info_names_what_stands_in_for_a_missing_library(capsys, monkeypatch, cuda):
     _libraries.register()

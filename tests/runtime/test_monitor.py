@@ -16,7 +16,7 @@ from run_page import examples
 
 import stator
 from stator.errors import BackendClosedError, DTypeError, InvalidValueError, OutOfMemoryError
-from stator.monitor import ResourceLimits, _figures, command
+from stator.monitor import ResourceLimits, command
 from stator.monitor._snapshot import request_of
 
 MIB = 2**20
@@ -49,28 +49,6 @@ def test_usage_says_what_is_alive(own):
     assert x.size == MIB
     if own.device.type == "cpu":
         assert after.gpu_percent is None
-
-
-class Nvml:
-    """A double of NVIDIA's binding."""
-
-    NVMLError = ValueError
-
-    def __init__(self, count):
-        self.nvmlDeviceGetCount = lambda: count
-        self.nvmlDeviceGetHandleByIndex = str
-        self.nvmlDeviceGetUtilizationRates = lambda handle: type("Rates", (), {"gpu": 42})
-
-
-class Gpu:
-    device = stator.Device("cuda", 0)
-
-
-@pytest.mark.parametrize(("count", "percent"), [(1, 42.0), (2, None)])
-def test_the_gpu_is_as_busy_as_nvml_says_where_it_is_sure_which_one_is_meant(monkeypatch, count, percent):
-    monkeypatch.setattr(_figures, "_nvml", lambda: Nvml(count))
-    monkeypatch.setattr(stator._backend, "emulated", lambda kind: False)
-    assert _figures.gpu_percent(Gpu()) == percent
 
 
 def test_statistics_count_since_the_backend_was_opened(device):

@@ -7,9 +7,9 @@ configuration needs is there before.
 from stator.config._builder import BackendBuilder
 from stator.config._config import BackendConfig, Options
 from stator.config._problems import Problem
-from stator.config._sources import default_device, resolve
+from stator.config._sources import default_device, origins, resolve
 
-__all__ = ["BackendBuilder", "BackendConfig", "Options", "Problem", "default_device", "resolve"]
+__all__ = ["BackendBuilder", "BackendConfig", "Options", "Problem", "default_device", "origins", "resolve"]
 
 
 def __dir__() -> list[str]:

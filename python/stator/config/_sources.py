@@ -86,6 +86,14 @@ def resolve(config: BackendConfig | None, keywords: Mapping[str, object]) -> Bac
     return BackendConfig(**values)  # type: ignore[arg-type]
 
 
+def origins() -> dict[str, str]:
+    """Of each field that a variable or the TOML file sets, which one: what Backend() without arguments reads."""
+    file = os.environ.get(FILE_VARIABLE)
+    table = read_toml(file, FILE_VARIABLE, []) if file else {}
+    found = {name: file for name in FIELDS if name in table and file}
+    return found | {name: field.variable for name, field in FIELDS.items() if os.environ.get(field.variable)}
+
+
 def default_device() -> str:
     """The device of the TOML file that STATOR_CONFIG names, else "auto"."""
     return str(resolve(None, {}).device)

@@ -7,7 +7,7 @@ from typing import Any
 
 from stator import _backend, _devices
 from stator._dtype import all_dtypes
-from stator.hardware import tables
+from stator.hardware import nvml, tables
 from stator.hardware.capabilities import Capabilities, ExecutionModel, MemoryHierarchy, PrecisionMode
 from stator.hardware.device_info import DeviceInfo
 from stator.hardware.kinds import BackendType
@@ -68,7 +68,7 @@ def info(index: int, report: dict[str, Any] | None = None) -> DeviceInfo:
         runtime=_version(said["runtime_version"]),
         compute_capability=capability,
         memory_total=said["total_memory"],
-        memory_free=found.get("memory_free"),
+        memory_free=found["memory_free"] if "memory_free" in found else nvml.memory_free(index),
         peak_gflops=_peak(capability, found),
         double_precision=True,  # every GPU that CUDA 13 knows
         fast_math=True,  # the special function units: sin.approx, ex2.approx and others, of every GPU

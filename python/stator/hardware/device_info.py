@@ -14,11 +14,11 @@ class DeviceInfo:
     """A device as its driver, or the operating system, describes it. What cannot be known is None.
 
     type, index: `device` is their text, "cuda:0". memory_total, memory_free: bytes; the free ones of a GPU are known
-    where the process, or another library in it, has a context on it. driver, runtime: versions of CUDA ("13.0").
-    peak_gflops: by dtype, without tensor cores, at the greatest clock; see docs/devices.md. double_precision: whether
-    float64 is computed in hardware. fast_math: whether there are instructions for approximate functions. async_memory:
-    whether memory is allocated and freed in the order of a stream. emulated: a GPU in software. provider: who made it
-    known, "stator" for the devices of stator itself.
+    where the process, or another library in it, has a context on it, and where NVML tells them. driver, runtime:
+    versions of CUDA ("13.0"). peak_gflops: by dtype, without tensor cores, at the greatest clock; see
+    docs/devices.md. double_precision: whether float64 is computed in hardware. fast_math: whether there are
+    instructions for approximate functions. async_memory: whether memory is allocated and freed in the order of a
+    stream. emulated: a GPU in software. provider: who made it known, "stator" for the devices of stator itself.
     """
 
     type: BackendType

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
 
@@ -111,29 +109,11 @@ class CpuClock:
         return 100 * used / passed
 
 
-@cache
-def _nvml() -> Any:
-    """NVIDIA's binding of NVML, ready for use; None where there is none, or no driver."""
-    try:
-        pynvml = importlib.import_module("pynvml")
-        pynvml.nvmlInit()
-    except Exception:  # whatever the binding raises: the figure is not known then
-        return None
-    return pynvml
-
-
 def gpu_percent(backend: Backend) -> float | None:
-    """The GPU's utilisation. NVML counts devices that CUDA_VISIBLE_DEVICES hides, so that one GPU alone is sure."""
-    from stator import _backend
+    """The utilisation of the backend's GPU; None on other devices, and where NVML does not say."""
+    from stator.hardware import nvml
 
-    if backend.device.type != "cuda" or _backend.emulated("cuda") or (nvml := _nvml()) is None:
-        return None
-    try:
-        if nvml.nvmlDeviceGetCount() != 1:
-            return None
-        return float(nvml.nvmlDeviceGetUtilizationRates(nvml.nvmlDeviceGetHandleByIndex(0)).gpu)
-    except nvml.NVMLError:
-        return None
+    return nvml.gpu_percent(backend.device.index) if backend.device.type == "cuda" else None
 
 
 def usage(backend: Backend, clock: CpuClock) -> ResourceUsage:
