@@ -75,6 +75,8 @@ void require_valid(const BackendOptions& options) {
                      "memory_pool_size=" + std::to_string(options.memory_pool_size) +
                          " with memory_limit=" + std::to_string(options.memory_limit),
                      "Reserve no more than the limit");
+  if (options.pool_policy == PoolPolicy::arena && !options.memory_pool_size)
+    throw ValueError("Backend", "pool_policy=arena without memory_pool_size", "Say how many bytes the arena has");
 }
 
 Context& require(const Ref<Context>& context) {
@@ -103,7 +105,9 @@ Backend Backend::open(std::string_view device, const BackendOptions& options, st
 
 void Backend::close() const {
   if (in_callback) refuse_in_callback("Backend.close");
-  if (context_) context_->shut();
+  if (!context_) return;
+  refuse_in_hook(*context_, "Backend.close");
+  context_->shut();
 }
 
 bool Backend::closed() const { return !context_ || context_->is_shut(); }

@@ -37,7 +37,9 @@ class Box {
 
   // The scope that the thread was in which made it, or that it was moved to since; 0 for none.
   uint32_t scope() const { return scope_.load(std::memory_order_relaxed); }
-  void change_scope(uint32_t from, uint32_t to) { scope_.compare_exchange_strong(from, to, std::memory_order_relaxed); }
+  bool change_scope(uint32_t from, uint32_t to) {  // whether it belonged to `from`
+    return scope_.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  }
 
   // What the Tracker reports. No virtual functions, since it may call them while a destructor runs.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }

@@ -15,6 +15,7 @@ using runtime::status::success;
 
 Ref<Context> Context::open(Device device, const BackendOptions& options, std::shared_ptr<Allocator> allocator) {
   Ref<Context> context(new Context(device, options, std::move(allocator), std::make_unique<Tracker>()));
+  context->pool().open_policy();
   enlist(*context);
   return context;
 }
@@ -31,7 +32,7 @@ Context::Context(Device device, const BackendOptions& options, std::shared_ptr<A
   runtime_ = std::make_shared<runtime::Runtime>(table, device.index, unsigned(std::max(options.checks, 0)));
   spare_ = std::make_unique<std::shared_ptr<runtime::Runtime>>(runtime_);
   memory_ = std::make_unique<DeviceMemory>(*runtime_, std::move(allocator));
-  if (options.memory_pool_size) reserve(options.memory_pool_size);
+  if (options.memory_pool_size && options.pool_policy != PoolPolicy::arena) reserve(options.memory_pool_size);
   limits_ = runtime_->properties().limits;
   limits_.target = kernels_->target;
   for (int i = 0; i < Backend::stream_limit; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
@@ -83,6 +84,7 @@ bool Context::end_scope(uint32_t scope, std::chrono::steady_clock::duration pati
   ReleaseQueue::drain();
   const std::vector<Ref<Box>> boxes = tracker_->of_scope(scope);
   const runtime::DeviceScope device(runtime_->table(), runtime_->device());
+  if (hooked_context == this) patience = {};  // the call that asks would not end meanwhile
   const auto deadline = std::chrono::steady_clock::now() + patience;
   const bool ended = Box::close_all(boxes, [&] {
     while (in_flight_.load() != 0) {

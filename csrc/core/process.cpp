@@ -111,6 +111,8 @@ void delist(Context& context) noexcept { OpenContexts::instance().remove(context
 void shutdown() noexcept {
   if (in_callback)
     warn("stator: shutdown() in a callback of a stream, for which it would wait, does nothing");
+  else if (hooked_context)
+    warn("stator: shutdown() in a memory hook, for whose allocation it would wait, does nothing");
   else
     OpenContexts::instance().close_all();
 }

@@ -63,7 +63,9 @@ void StreamBox::set_up(runtime::StreamHandle stream, int priority, uint16_t op) 
   try {
     claim = device_memory(sizeof(uint32_t), stream, op);
     if (runtime.allocate_pinned(sizeof(params::FaultRecord), &record, op) != success) {
-      throw OutOfMemoryError(op_text(op), {sizeof(params::FaultRecord), 0, 0, 0, {}});
+      throw OutOfMemoryError(
+          op_text(op),
+          {.requested = sizeof(params::FaultRecord), .free = 0, .cached = 0, .limit = 0, .largest_owner = {}});
     }
   } catch (...) {
     if (claim) context_.memory().free_noexcept(claim, sizeof(uint32_t), stream);

@@ -7,8 +7,10 @@
 namespace stator::testing {
 
 void inject(const Backend& backend, const Injection& injection) {
-  backend.context()->runtime().set_injection(
-      {.fail_at = injection.fail_at, .until_lifted = injection.until_lifted, .drop_wait_at = injection.drop_wait_at});
+  backend.context()->runtime().set_injection({.fail_at = injection.fail_at,
+                                              .until_lifted = injection.until_lifted,
+                                              .allocations = injection.allocations,
+                                              .drop_wait_at = injection.drop_wait_at});
 }
 
 int64_t lift(const Backend& backend) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 
 namespace stator {
 
@@ -68,6 +69,22 @@ std::vector<Ref<Box>> Tracker::of_scope(uint32_t scope) const {
     }
   });
   return found;
+}
+
+std::vector<MemoryOwner> Tracker::owners(size_t most, const std::vector<uint32_t>* scopes) const {
+  std::map<std::pair<uint16_t, size_t>, size_t> counts;
+  for_each([&](const Box& box) {
+    const bool counted = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned;
+    if (!counted || box.bytes() == 0) return;
+    if (scopes && std::find(scopes->begin(), scopes->end(), box.scope()) == scopes->end()) return;
+    ++counts[{box.origin_, box.bytes()}];
+  });
+  std::vector<MemoryOwner> owners;
+  for (const auto& [of, count] : counts) owners.push_back({op_text(of.first), of.second, count});
+  std::stable_sort(owners.begin(), owners.end(),
+                   [](const MemoryOwner& a, const MemoryOwner& b) { return a.bytes * a.count > b.bytes * b.count; });
+  if (owners.size() > most) owners.resize(most);
+  return owners;
 }
 
 std::string Tracker::largest_owner() const {

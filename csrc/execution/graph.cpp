@@ -244,7 +244,20 @@ bool GraphBox::takes(size_t result, const Array& out, std::span<const Array* con
 
 std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const> arguments,
                                     std::span<const Array* const> outs, std::span<const random::State> states) {
+  for (int round = 0;; ++round) {
+    try {
+      return launch_once(on, arguments, outs, states);
+    } catch (const OutOfMemoryError& error) {
+      if (!context_.pool().hooks().ask(context_, error.figures().requested, round)) throw;
+    }
+  }
+}
+
+// The mutex is held, so that a memory hook, which might launch the graph, is asked outside.
+std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* const> arguments,
+                                         std::span<const Array* const> outs, std::span<const random::State> states) {
   const std::lock_guard lock(mutex_);
+  const MemoryHooks::HeldBack held_back;
   if (arguments.size() != argument_count_)
     throw ValueError(op_text(graph_op),
                      std::to_string(arguments.size()) + " arguments for a graph of " + std::to_string(argument_count_),

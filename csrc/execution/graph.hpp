@@ -49,6 +49,8 @@ class GraphBox final : public Box {
                             std::span<const random::State> states);
 
  private:
+  std::vector<Array> launch_once(StreamBox& on, std::span<const Array* const> arguments,
+                                 std::span<const Array* const> outs, std::span<const random::State> states);
   void release_native(void* handle) noexcept override;
   bool add_slot(const char* captured, int64_t begin, int64_t end, const void* buffer);
   bool find_patches(GraphSlot& slot) const;

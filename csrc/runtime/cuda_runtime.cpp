@@ -141,6 +141,33 @@ Status reserve(ContextHandle handle, size_t bytes) {
   });
 }
 
+Status pool_keep(ContextHandle handle, size_t most) {
+  return call(handle, [=] {
+    uint64_t threshold = most;
+    return cudaMemPoolSetAttribute(context_of(handle).pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+  });
+}
+
+Status pool_trim(ContextHandle handle, size_t least, size_t keep) {
+  const cudaMemPool_t pool = context_of(handle).pool;
+  return call(handle, [=] {
+    uint64_t used = 0;
+    const cudaError_t code = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    return code == cudaSuccess ? cudaMemPoolTrimTo(pool, std::max(least, size_t(used) + keep)) : code;
+  });
+}
+
+Status pool_free_bytes(ContextHandle handle, size_t* bytes) {
+  const cudaMemPool_t pool = context_of(handle).pool;
+  return call(handle, [=] {
+    uint64_t reserved = 0, used = 0;
+    cudaError_t code = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+    if (code == cudaSuccess) code = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    *bytes = size_t(reserved - std::min(reserved, used));
+    return code;
+  });
+}
+
 Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** out) {
   const cudaMemPool_t pool = context_of(handle).pool;
   const size_t asked = bytes ? bytes : 1;
@@ -371,6 +398,9 @@ const Table& cuda_table() {
       .memory_device = memory_device,
       .memory_info = memory_info,
       .reserve = reserve,
+      .pool_keep = pool_keep,
+      .pool_trim = pool_trim,
+      .pool_free_bytes = pool_free_bytes,
       .allocate = allocate,
       .free = free_memory,
       .allocate_pinned = allocate_pinned,

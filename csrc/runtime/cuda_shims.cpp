@@ -200,6 +200,9 @@ STATOR_SHIM(cudaMemPoolCreate, (cudaMemPool_t * pool, const cudaMemPoolProps* pr
 STATOR_SHIM(cudaMemPoolDestroy, (cudaMemPool_t pool), (pool), api.pool_destroy(pool))
 STATOR_SHIM(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
             (pool, attribute, value), api.pool_set_attribute(pool, attribute, value))
+STATOR_SHIM(cudaMemPoolGetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
+            (pool, attribute, value), api.pool_get_attribute(pool, attribute, value))
+STATOR_SHIM(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t bytes), (pool, bytes), api.pool_trim(pool, bytes))
 STATOR_SHIM(cudaMemGetInfo, (size_t* free, size_t* total), (free, total), api.memory_info(free, total))
 STATOR_SHIM(cudaMallocFromPoolAsync, (void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
             (pointer, bytes, pool, stream), api.allocate_from_pool(pointer, bytes, pool, stream))

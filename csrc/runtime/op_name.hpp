@@ -46,6 +46,10 @@ namespace stator {
   X(advise, "Backend.set_memory_advice")            \
   X(migrated, "UnifiedAllocation.migration_stats")  \
   X(advice_state, "UnifiedAllocation.access_hints") \
+  X(set_memory_hook, "Backend.set_memory_hook")     \
+  X(scoped, "Backend.scoped")                       \
+  X(trim_memory, "Backend.trim_memory")             \
+  X(trim_pinned, "Backend.trim_pinned_memory")      \
   X(set_memory_limit, "Backend.set_resource_limits")
 
 namespace call {

@@ -135,6 +135,17 @@ Status Runtime::reserve(size_t bytes, uint16_t op) {
   return code;
 }
 
+void Runtime::pool_keep(size_t most, uint16_t op) { check(Call::allocate, table_.pool_keep(context_, most), op); }
+
+Status Runtime::pool_trim_noexcept(size_t least, size_t keep) {
+  return context_ ? table_.pool_trim(context_, least, keep) : status::success;
+}
+
+size_t Runtime::pool_free_bytes() noexcept {
+  size_t bytes = 0;
+  return context_ && table_.pool_free_bytes(context_, &bytes) == status::success ? bytes : 0;
+}
+
 Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out, uint16_t op) {
   Status code = enter(Call::allocate);
   if (!code) code = table_.allocate(context_, bytes, stream, out);

@@ -149,6 +149,12 @@ struct Table {
   // cuda: the driver's pool takes so many bytes from the device, and keeps them until the context ends. Nothing on
   // host.
   Status (*reserve)(ContextHandle, size_t bytes);
+  // cuda: of what is freed, the driver's pool keeps so much that it has no more than `most` bytes; it gives back what
+  // is free until it has `least` bytes, or `keep` of them are free; and says how many are free. Nothing, and 0, on
+  // host.
+  Status (*pool_keep)(ContextHandle, size_t most);
+  Status (*pool_trim)(ContextHandle, size_t least, size_t keep);
+  Status (*pool_free_bytes)(ContextHandle, size_t* bytes);
   Status (*allocate)(ContextHandle, size_t bytes, StreamHandle, void** out);
   Status (*free)(ContextHandle, void* pointer, size_t bytes, StreamHandle);
   Status (*allocate_pinned)(ContextHandle, size_t bytes, void** out);
@@ -232,6 +238,7 @@ struct Counters {
 struct Injection {
   int64_t fail_at = -1;           // the k-th call from now fails (0 is the next one); -1: none
   bool until_lifted = false;      // and every call after it
+  bool allocations = false;       // allocations alone count, and fail
   Status code = status::unknown;  // what failing calls report; allocations report out_of_memory
   int64_t drop_wait_at = -1;      // the k-th stream_wait is silently not performed
 };
@@ -273,6 +280,10 @@ class Runtime {
 
   void memory_info(size_t* free, size_t* total);
   Status reserve(size_t bytes, uint16_t op);  // as of Table; success or out_of_memory; counted as an allocation
+  // The driver's pool, as of Table; none of them counts as a call.
+  void pool_keep(size_t most, uint16_t op);
+  Status pool_trim_noexcept(size_t least, size_t keep);
+  size_t pool_free_bytes() noexcept;  // 0 where that is not known
   // Allocations return success or out_of_memory, so that the Pool can free cached blocks and retry, or throw.
   Status allocate(size_t bytes, StreamHandle, void** out, uint16_t op = no_op);
   // In the order of the stream; without one, or after the end of the context, when the device has done all its work.

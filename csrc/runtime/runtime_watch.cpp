@@ -23,8 +23,9 @@ void Runtime::watch(Watch what, bool on) {
 Status Runtime::enter_watched(Call call) {
   if (watches(Watch::injection)) {
     const std::lock_guard lock(injection_mutex_);
-    const int64_t at = injected_calls_++;
-    const bool hit = at == injection_.fail_at || (injection_.until_lifted && at > injection_.fail_at);
+    const bool counts = !injection_.allocations || is_allocation(call);
+    const int64_t at = counts ? injected_calls_++ : -1;
+    const bool hit = counts && (at == injection_.fail_at || (injection_.until_lifted && at > injection_.fail_at));
     if (hit && injection_.fail_at >= 0) return is_allocation(call) ? status::out_of_memory : injection_.code;
   }
   if (watches(Watch::telemetry)) telemetry_->called(call);

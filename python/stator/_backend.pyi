@@ -32,11 +32,14 @@ class Backend:
         ...
     @property
     def kernels(self) -> str: ...
-    def memory_stats(self) -> dict[str, int]:
+    def memory_stats(self) -> dict[str, Any]:
         """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
 
         allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
         raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
+        pinned_live_bytes, pinned_cached_bytes, pinned_limit: of page-locked memory, which the others include.
+        largest_cached_bytes: the largest block of cached device memory; fragmentation: how much of that memory lies in
+        other blocks, 0.0 to 1.0. Both are None where CUDA's driver keeps it (pool_policy="driver"). Does not wait.
         """
         ...
     @property

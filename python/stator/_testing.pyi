@@ -7,18 +7,19 @@ def fault_next_launch(backend: Backend) -> None:
 def hold_warnings(hold: bool) -> int:
     """With True counts warnings instead of showing them; returns their number since the last call."""
     ...
-def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1) -> None:
+def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1, allocations: bool = False) -> None:
     """Makes a runtime call fail, or drops a stream wait, counted from now.
 
     fail_at: the index of the call that fails, with until_lifted also every call after it. drop_wait_at: the index of
-    the stream wait that is not performed. -1: none.
+    the stream wait that is not performed. -1: none. allocations: only allocations of device and page-locked memory
+    count, and fail, as where there is no memory.
     """
     ...
 def leak_buffer(backend: Backend, nbytes: int) -> None:
     """Allocates memory that is not tracked, which leak checks must find."""
     ...
 def lift(backend: Backend) -> int:
-    """Ends an injection; returns the number of runtime calls since inject."""
+    """Ends an injection; returns the number of runtime calls since inject, where asked for that of allocations."""
     ...
 def outstanding(kind: str) -> dict[str, int]:
     """The objects that the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""

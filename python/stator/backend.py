@@ -26,6 +26,7 @@ from stator.errors import DTypeError, StatorError, renamed
 from stator.hardware.backend_methods import BackendDevices
 from stator.resources._allocators import allocator_functions
 from stator.resources._managed_methods import BackendManaged
+from stator.resources._memory import BackendMemory
 from stator.resources._methods import BackendResources
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class Backend(
     BackendErrors,
     BackendResources,
     BackendManaged,
+    BackendMemory,
     BackendMonitor,
 ):
     """One opened device with its memory pool, streams and libraries.

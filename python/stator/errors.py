@@ -65,7 +65,10 @@ class CudaError(StatorError):
 class OutOfMemoryError(StatorError, MemoryError):
     """An allocation failed, even after cached memory was given back.
 
-    The figures are in bytes; .limit is 0 without a memory_limit. allocator_error: what Backend(allocator=) raised.
+    The figures are in bytes; .limit is 0 without a memory_limit. .owners has what holds the most, the largest first:
+    (op, bytes, count) for live arrays of one size that one op made. Where a budget of Backend.scoped() is used up,
+    .scope is the scope's name and .budget its bytes, and .owners are those of the scope. .allocator_error is what an
+    allocator of Backend(allocator=) raised.
     """
 
     requested: int = 0
@@ -74,6 +77,9 @@ class OutOfMemoryError(StatorError, MemoryError):
     limit: int = 0
     largest_owner: str = ""
     allocator_error: BaseException | None = None
+    owners: tuple[tuple[str, int, int], ...] = ()
+    scope: str = ""
+    budget: int = 0
 
 
 class DeviceUnavailableError(StatorError):

@@ -3,7 +3,7 @@
 """Devices, backends, streams and events."""
 import warnings
 from contextvars import ContextVar
-from threading import Lock
+from threading import RLock
 
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
@@ -72,6 +72,7 @@ def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, 
 include "execution/_streams.pxi"
 include "execution/_options.pxi"
 include "execution/_allocator.pxi"
+include "execution/_figures.pxi"
 
 
 cdef int settle() except -1:
@@ -182,15 +183,16 @@ cdef class Backend:
 
     def __cinit__(self, device: str = "auto", *, allow_tf32: bool = False, deterministic: bool = False,
                   check_indices: str = "lazy", memory_limit: int | None = None, memory_pool_size: int | None = None,
-                  pool_policy: str = "caching", stream_pool_size: int = 8, profiling: bool = False,
-                  blas_workspace_size: int | None = None, jit_cache_path: str | None = None,
+                  pinned_memory_limit: int | None = None, pool_policy: str = "caching", stream_pool_size: int = 8,
+                  profiling: bool = False, blas_workspace_size: int | None = None, jit_cache_path: str | None = None,
                   jit_cache_size: int | None = None, require_libraries: bool | None = None,
                   allocator: object = None):
         cdef cpp.BackendOptions options
         cdef bytes name = to_text(str(device), "Backend", "device")
         cdef const char* text = name
         read_flags(&options, allow_tf32, deterministic, check_indices, pool_policy, profiling, require_libraries)
-        read_sizes(&options, memory_limit, memory_pool_size, stream_pool_size, blas_workspace_size)
+        read_sizes(&options, memory_limit, memory_pool_size, pinned_memory_limit, stream_pool_size,
+                   blas_workspace_size)
         read_jit_cache(&options, jit_cache_path, jit_cache_size)
         if allocator is None:
             with nogil:
@@ -199,7 +201,7 @@ cdef class Backend:
             self.c = open_with_allocator(text, options, allocator)
         self.type = self.c.device().type
         self.random.seed = self.random.counter = 0
-        self.random_lock = Lock()
+        self.random_lock = RLock()  # a memory callback may draw while a draw allocates
 
     def __dealloc__(self):
         interop.release_later(self.c)
@@ -322,19 +324,20 @@ cdef class Backend:
         return [{"kind": decoded(found[i].kind), "bytes": found[i].bytes, "age": found[i].age,
                  "origin": decoded(found[i].origin), "exported": found[i].exported} for i in range(found.size())]
 
-    def memory_stats(self) -> dict[str, int]:
+    def memory_stats(self) -> dict[str, Any]:
         """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
 
         allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
         raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
+        pinned_live_bytes, pinned_cached_bytes, pinned_limit: of page-locked memory, which the others include.
+        largest_cached_bytes: the largest block of cached device memory; fragmentation: how much of that memory lies in
+        other blocks, 0.0 to 1.0. Both are None where CUDA's driver keeps it (pool_policy="driver"). Does not wait.
         """
         cdef cpp.MemoryStats s
         settle()
         with nogil:
             s = self.c.memory()
-        return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes,
-                "limit": s.limit, "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses,
-                "deallocations": s.deallocations, "failures": s.failures, "allocated_bytes": s.allocated_bytes}
+        return figures_as_dict(&s)
 
     def _set_memory_limit(self, limit: int | None) -> None:
         cdef size_t bytes = to_size(limit, "memory_limit")

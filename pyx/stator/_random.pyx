@@ -4,7 +4,7 @@
 import secrets
 from collections import namedtuple
 from operator import index as to_python_int
-from threading import Lock, get_ident, local
+from threading import RLock, get_ident, local
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint64_t
@@ -215,7 +215,7 @@ cdef class Generator:
         if seed is not None:
             self.own.seed = to_uint64(seed, "random.Generator", "seed")
             self.own.counter = 0
-            self.lock = Lock()
+            self.lock = RLock()
 
     cdef State* state(self) except NULL:
         if self.lock is None:

@@ -9,21 +9,24 @@ from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport testing as cpp
 
 
-def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1) -> None:
+def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1,
+           allocations: bool = False) -> None:
     """Makes a runtime call fail, or drops a stream wait, counted from now.
 
     fail_at: the index of the call that fails, with until_lifted also every call after it. drop_wait_at: the index of
-    the stream wait that is not performed. -1: none.
+    the stream wait that is not performed. -1: none. allocations: only allocations of device and page-locked memory
+    count, and fail, as where there is no memory.
     """
     cdef cpp.Injection injection
     injection.fail_at = to_int(fail_at, "testing.inject", "fail_at")
     injection.until_lifted = to_flag(until_lifted, "testing.inject", "until_lifted")
+    injection.allocations = to_flag(allocations, "testing.inject", "allocations")
     injection.drop_wait_at = to_int(drop_wait_at, "testing.inject", "drop_wait_at")
     cpp.inject(as_backend(backend, "testing.inject").c, injection)
 
 
 def lift(backend: Backend) -> int:
-    """Ends an injection; returns the number of runtime calls since inject."""
+    """Ends an injection; returns the number of runtime calls since inject, where asked for that of allocations."""
     return cpp.lift(as_backend(backend, "testing.lift").c)
 
 

@@ -300,6 +300,7 @@ def arguments(be):
         **{f"memory:{name}": be.managed(3) for name in ("prefetch_to_device", "prefetch_to_host", "set_memory_advice")},
         **{"advice:set_memory_advice": "read_mostly", "x:memory.host_view": be.managed(3)},
         **{"size:allocate_unified": 64, "allocation:deallocate_unified": be.allocate_unified(64)},
+        **dict.fromkeys(("callback:set_allocation_failure_callback", "callback:set_spill_callback")),
         **{"callback:on_memory_pressure": print, "limits:set_resource_limits": ResourceLimits()},
         **{"self:BackendConfig": stator.BackendConfig(), "other:BackendConfig.merge": stator.BackendConfig()},
         **{"values:BackendConfig.from_dict": {}, "properties:from_properties": {}, "path:from_toml": a_configuration()},
@@ -443,4 +444,6 @@ def test_wrong_arguments_raise_typed_errors(cpu, name, tmp_path, monkeypatch):
             end_capture(cpu)
         with contextlib.suppress(StatorError):
             cpu.synchronize()  # indices out of range among the wrong values
+    for set_callback in (cpu.set_allocation_failure_callback, cpu.set_spill_callback):
+        set_callback(None)  # to which a class is a function too
     assert bad == []

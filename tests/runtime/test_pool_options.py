@@ -1,6 +1,5 @@
 """What options of a backend do: the pool's policy, its reservation and limit, streams, workspaces, the JIT cache."""
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -8,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import runtime_calls
+from runtime_calls import emulated_free_memory
 
 import stator
 from stator import _backend, errors, testing
@@ -31,7 +31,7 @@ def work(be):
     return values
 
 
-@pytest.mark.parametrize("policy", ["caching", "none"])
+@pytest.mark.parametrize("policy", ["caching", "none", "driver"])
 def test_each_policy_survives_each_call_that_fails(device, policy):
     expected = (np.arange(3000.0) + 1) * np.arange(3000.0)
     kind = device.partition(":")[0]
@@ -134,14 +134,6 @@ def test_profiling_counts_from_the_beginning(device):
     with stator.Backend(device, profiling=True) as be:
         be.ones(3) + 1
         assert be.telemetry.snapshot()["ops"]["add"]["calls"] == 1
-
-
-def emulated_free_memory():
-    """What cudaMemGetInfo of the emulated device says."""
-    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t))
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    assert kind(runtime_calls._slot("memory_info").value)(ctypes.byref(free), ctypes.byref(total)) == 0
-    return free.value
 
 
 @pytest.fixture

@@ -103,4 +103,12 @@ def recorded(name: str) -> Iterator[list[tuple[Any, ...]]]:
         slot.value = before
 
 
-__all__ = ["ARGUMENTS", "answered", "recorded", "watch"]
+def emulated_free_memory() -> int:
+    """What cudaMemGetInfo of the emulated device says."""
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t))
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    assert kind(_slot("memory_info").value)(ctypes.byref(free), ctypes.byref(total)) == 0
+    return free.value
+
+
+__all__ = ["ARGUMENTS", "answered", "emulated_free_memory", "recorded", "watch"]

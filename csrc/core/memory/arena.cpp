@@ -22,11 +22,12 @@ Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
       return block;
     }
   }
+  Charge charge = context_.pool().charge(thread_scope, bytes, op);
   block = context_.pool().take(bytes, stream, op);
   try {
     context_.pool().lend(block, block.bytes, op);  // pieces of it may serve several arrays
     const std::lock_guard lock(mutex_);
-    pieces_.push_back({block.memory, block.bytes, {*number}});
+    pieces_.push_back({block.memory, block.bytes, {*number}, std::move(charge)});
   } catch (...) {
     context_.pool().take_over(std::move(block), 0);
     throw;
@@ -82,9 +83,13 @@ bool Arena::is_exclusive(int number) const {
                      [=](const Piece& p) { return p.allocations.size() == 1 && p.allocations[0] == number; });
 }
 
-void Arena::disown(void* memory) {
+Charge Arena::disown(void* memory) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(pieces_, [=](const Piece& piece) { return piece.memory == memory; });
+  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [=](const Piece& p) { return p.memory == memory; });
+  if (piece == pieces_.end()) return {};
+  Charge charge = std::move(piece->charge);
+  pieces_.erase(piece);
+  return charge;
 }
 
 size_t Arena::bytes() const {

@@ -2,6 +2,7 @@
 // long as that may be launched, so that nobody else is given it.
 #pragma once
 
+#include "core/memory/budget.hpp"
 #include "core/memory/pool_lists.hpp"
 
 #include <stator/backend.hpp>
@@ -43,8 +44,8 @@ class Arena {
 
   // Whether the allocation's memory was used by no other.
   bool is_exclusive(int number) const;
-  // The graph needs the memory no more: it belongs to its buffer from now on.
-  void disown(void* memory);
+  // The graph needs the memory no more: it belongs to its buffer from now on, which gets what it counts in budgets.
+  Charge disown(void* memory);
   size_t bytes() const;
   // The number of the allocation that the address lies in, the last of several, and the distance from its start; -1.
   int find(const void* address, size_t* distance) const;
@@ -54,6 +55,7 @@ class Arena {
     void* memory;
     size_t bytes;
     std::vector<int> allocations;  // that were given it
+    Charge charge;
   };
   Context& context_;
   const int home_;

@@ -76,13 +76,20 @@ void Buffer::unexport(runtime::StreamHandle consumer) noexcept {
 }
 
 void Buffer::leave_arena() {
-  arena_->disown(get(no_op));
+  charge_ = arena_->disown(get(no_op));
   arena_.reset();
+}
+
+// A box that is open while a call is in flight stays so, and has its charge.
+void Buffer::change_scope(uint32_t from, uint32_t to) {
+  const OpenGuard guard(context_);
+  if (Box::change_scope(from, to) && guard && !closed()) context_.pool().budgets().move(charge_, to);
 }
 
 void Buffer::release_native(void* handle) noexcept {
   if (recorded_) [[unlikely]]
     context_.memory_record().gave_back(recorded_, bytes(), origin());
+  charge_.end();
   detached_ = handle;
   if (exports_.load(std::memory_order_acquire) > 0) {  // no new exports can start: they need a guard or a reference
     // Counted before the bit is set, since another thread may free the memory from then on.
@@ -93,6 +100,7 @@ void Buffer::release_native(void* handle) noexcept {
     }
     detached_blocks.fetch_sub(source_ != Source::foreign);
   }
+  region_.reset();
   switch (source_) {
     case Source::pool:
     case Source::workspace:
@@ -115,6 +123,11 @@ void Buffer::free_detached() noexcept {
   }
   if (arena_) {
     arena_.reset();
+    return;
+  }
+  if (region_) {
+    context_.pool().take_back(detached_, block_bytes_);
+    region_.reset();
     return;
   }
   runtime::Runtime& runtime = context_.runtime();

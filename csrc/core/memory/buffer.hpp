@@ -5,6 +5,7 @@
 
 #include "core/box.hpp"
 #include "core/memory/arena.hpp"
+#include "core/memory/budget.hpp"
 #include "core/memory/managed.hpp"
 #include "core/memory/pool_lists.hpp"
 #include "core/stream.hpp"
@@ -20,6 +21,7 @@
 namespace stator {
 
 class Array;
+class Region;
 
 // The owner of foreign memory, made with the Buffer, so that releasing it needs no memory.
 struct ForeignOwner {
@@ -72,6 +74,9 @@ class Buffer final : public Box {
   int last_stream() const;
   void set_last_stream(int index);
 
+  // As of Box; its bytes count towards the other scope's budget then.
+  void change_scope(uint32_t from, uint32_t to);
+
  private:
   friend class Pool;
   enum class Source : uint8_t { pool, workspace, pinned, managed, foreign, registered };
@@ -93,7 +98,9 @@ class Buffer final : public Box {
     runtime::EventHandle event;
   };
   std::vector<Consumer> consumers_;
-  size_t block_bytes_ = 0;  // what the pool holds for it; 0 for foreign memory
+  std::shared_ptr<Region> region_;  // that its block lies in, with the policy arena
+  Charge charge_;                   // what it counts towards the budget of its scope
+  size_t block_bytes_ = 0;          // what the pool holds for it; 0 for foreign memory
   void* detached_ = nullptr;
   std::unique_ptr<ForeignOwner> owner_;
   std::unique_ptr<Managed> managed_;

@@ -1,5 +1,6 @@
-// Allocation. take() looks for a cached block, first in the list of the stream, then in those of the others; settle()
-// orders the stream after what still uses the block; obtain() asks the runtime, and empties the cache where that fails.
+// Allocation. find() looks for a cached block, first in the list of the stream, then in those of the others; settle()
+// orders the stream after what still uses the block; obtain() asks the runtime, and empties the cache where that fails;
+// take() repeats all of it while the memory hook wants.
 #include "core/capture.hpp"
 #include "core/context.hpp"
 #include "core/memory/pool_impl.hpp"
@@ -14,6 +15,7 @@ Pool::Pool(Context& context)
       context_(context),
       impl_(std::make_unique<Impl>()) {
   impl_->limit = context.options().memory_limit;
+  impl_->pinned_limit = context.options().pinned_memory_limit;
   set_native(this);
 }
 
@@ -24,8 +26,10 @@ std::unique_ptr<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home
   std::unique_ptr<Buffer> buffer(new Buffer(context_, source, bytes, op));
   const bool shared = source == Buffer::Source::pool;
   const std::shared_ptr<GraphCapture> capture = shared ? context_.opened_stream(home).capture() : nullptr;
-  const Block block = capture ? capture->arena->take(block_size(bytes), home, op, &buffer->allocation_)
-                              : take(block_size(bytes), home, op);
+  const size_t size = capture ? block_size(bytes) : rounded(bytes, home);
+  if (!capture && source != Buffer::Source::workspace) buffer->charge_ = charge(buffer->scope(), size, op);
+  const Block block = capture ? capture->arena->take(size, home, op, &buffer->allocation_) : take(size, home, op);
+  if (impl_->in_region(home)) buffer->region_ = impl_->region;
   if (capture)
     buffer->arena_ = capture->arena;
   else
@@ -57,20 +61,37 @@ Ref<Buffer> Pool::allocate_managed(size_t bytes, uint16_t op) {
 
 Block Pool::take(size_t bytes, int home, uint16_t op) {
   Block block;
+  try {
+    for (int round = 0;; ++round) {
+      block = find(bytes, home, op, round > 0);
+      if (block.memory) [[likely]]
+        return block;
+      if (!impl_->hooks.ask(context_, bytes, round)) break;
+    }
+  } catch (...) {
+    impl_->failed(bytes);
+    throw;
+  }
+  impl_->failed(bytes);
+  throw out_of_memory(bytes, op);
+}
+
+Block Pool::find(size_t bytes, int home, uint16_t op, bool again) {
+  if (impl_->in_region(home)) [[unlikely]]
+    return find_in_region(bytes, home, op, again);
+  Block block;
   const bool captured = home < pinned_home && context_.is_captured(home);  // so that it cannot wait
   {
     const std::lock_guard lock(impl_->mutex);
-    ++impl_->allocations;
-    impl_->allocated_bytes += bytes;
+    if (!again) {
+      ++impl_->allocations;
+      impl_->allocated_bytes += bytes;
+    }
     bool found = impl_->lists[home].pop(bytes, captured, &block);
     for (int other = 0; !found && !captured && home < pinned_home && other < pinned_home; ++other) {
       found = other != home && impl_->lists[other].pop(bytes, false, &block);
     }
-    if (found) {
-      impl_->cached -= block.bytes;
-      impl_->to_live(block.bytes);
-      ++impl_->reuses;
-    }
+    if (found) impl_->from_cache(block.bytes, home);
   }
   if (!block.memory) return obtain(bytes, home, op);
   if (block.home == home && block.ready()) [[likely]]
@@ -78,7 +99,7 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
   const auto put_back = [&] {
     {
       const std::lock_guard lock(impl_->mutex);
-      impl_->live -= block.bytes;
+      impl_->take_live(block.bytes, home);
       --impl_->reuses;
     }
     keep(std::move(block));
@@ -87,8 +108,6 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
     if (settle(block, home, op)) return block;
   } catch (...) {
     put_back();
-    const std::lock_guard lock(impl_->mutex);
-    impl_->failed(bytes);
     throw;
   }
   put_back();
@@ -96,7 +115,7 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
 }
 
 void Pool::lend(const Block& block, size_t bytes, uint16_t op) {
-  if (block.home < pinned_home && context_.memory().lends()) [[unlikely]]
+  if (block.home < pinned_home && !impl_->region && context_.memory().lends()) [[unlikely]]
     context_.runtime().lend(block.memory, bytes, context_.allocation_stream(block.home, op));
 }
 
@@ -150,27 +169,39 @@ bool Pool::passed(Block& block) noexcept {
   }
 }
 
-Block Pool::obtain(size_t bytes, int home, uint16_t op) {
-  const auto reserve = [&]() -> size_t {  // 0, or the bytes beyond the limit
-    const std::lock_guard lock(impl_->mutex);
-    const size_t total = impl_->live + impl_->cached + bytes;
-    if (impl_->limit && total > impl_->limit) return total - impl_->limit;
-    impl_->live += bytes;
-    return 0;
+bool Pool::reserve(size_t bytes, int home) noexcept {
+  const bool pinned = home == pinned_home;
+  const auto beyond = [bytes](size_t limit, size_t live, size_t cached) {
+    const size_t total = live + cached + bytes;
+    return limit && total > limit ? total - limit : 0;
   };
-  const auto failed = [&](bool reserved) {
-    const std::lock_guard lock(impl_->mutex);
-    if (reserved) impl_->live -= bytes;
-    impl_->failed(bytes);
-  };
-  if (const size_t excess = reserve()) {
-    trim(excess);
-    if (reserve()) {
-      failed(false);
-      throw out_of_memory(bytes, op);
+  const auto try_once = [&] {
+    size_t excess, pinned_excess = 0;
+    {
+      const std::lock_guard lock(impl_->mutex);
+      excess = beyond(impl_->limit, impl_->live, impl_->cached);
+      if (pinned) pinned_excess = beyond(impl_->pinned_limit, impl_->pinned_live, impl_->pinned_cached);
+      if (!excess && !pinned_excess) {
+        impl_->add_live(bytes, home);
+        return true;
+      }
     }
-  }
+    if (pinned_excess) trim(pinned_excess, true);
+    if (excess) trim(excess);
+    return false;
+  };
+  if (try_once() || try_once()) return true;
+  ReleaseQueue::drain();  // what nobody has any more is live until then
+  return try_once() || try_once();
+}
+
+Block Pool::obtain(size_t bytes, int home, uint16_t op) {
+  if (!reserve(bytes, home)) return {};
   Block block{nullptr, bytes, 0, int8_t(home), {}};
+  const auto unreserve = [&] {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->take_live(bytes, home);
+  };
   runtime::Status status;
   try {
     status = obtain_once(bytes, home, op, &block.memory);
@@ -178,15 +209,16 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
       ReleaseQueue::drain();
       empty_cache();
       context_.synchronize_noexcept();  // frees happen in stream order
+      if (context_.options().pool_policy == PoolPolicy::driver) trim_to(0, false);
       status = obtain_once(bytes, home, op, &block.memory);
     }
   } catch (...) {
-    failed(true);
+    unreserve();
     throw;
   }
   if (status != success) {
-    failed(true);
-    throw out_of_memory(bytes, op);
+    unreserve();
+    return {};
   }
   const std::lock_guard lock(impl_->mutex);
   impl_->peak = std::max(impl_->peak, impl_->live);
@@ -198,49 +230,6 @@ runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** me
   if (home == pinned_home) return runtime.allocate_pinned(bytes, memory, op);
   if (home == managed_home) return runtime.allocate_managed(bytes, memory, op);
   return context_.memory().allocate(bytes, context_.allocation_stream(home, op), memory, op);
-}
-
-OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {
-  const MemoryStats now = stats();
-  size_t free = 0, total = 0;
-  try {
-    context_.runtime().memory_info(&free, &total);
-  } catch (const Error&) {
-    free = 0;  // the figure only makes the message better
-  }
-  if (now.limit) free = std::min(free, now.limit - std::min(now.limit, now.live_bytes + now.cached_bytes));
-  return OutOfMemoryError(op_text(op),
-                          {requested, free, now.cached_bytes, now.limit, context_.tracker().largest_owner()});
-}
-
-MemoryStats Pool::stats() const {
-  const std::lock_guard lock(impl_->mutex);
-  return {.live_bytes = impl_->live,
-          .cached_bytes = impl_->cached,
-          .peak_bytes = impl_->peak,
-          .limit = impl_->limit,
-          .exported_bytes = impl_->exported.load(),
-          .allocations = impl_->allocations,
-          .reuses = impl_->reuses,
-          .deallocations = impl_->deallocations,
-          .failures = impl_->failures,
-          .allocated_bytes = impl_->allocated_bytes};
-}
-
-void Pool::set_limit(size_t bytes, uint16_t op) {
-  size_t excess = 0;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    if (bytes && bytes < impl_->live)
-      throw ValueError(
-          op_text(op),
-          "a memory limit of " + std::to_string(bytes) + " bytes, where " + std::to_string(impl_->live) + " are in use",
-          "Release arrays first, or set a higher limit");
-    impl_->limit = bytes;
-    const size_t total = impl_->live + impl_->cached;
-    if (bytes && total > bytes) excess = total - bytes;
-  }
-  trim(excess);
 }
 
 }  // namespace stator

@@ -124,16 +124,18 @@ void Pool::take_consumers(Buffer& buffer, Block& block) noexcept {
 
 // A captured stream cannot free, and keeps the memory as a caching pool does.
 bool Pool::frees_at_once(int home) const {
-  if (context_.options().pool_policy != PoolPolicy::none || home == pinned_home) return false;
+  const PoolPolicy policy = context_.options().pool_policy;
+  if ((policy != PoolPolicy::none && policy != PoolPolicy::driver) || home == pinned_home) return false;
   return home == managed_home || !context_.is_captured_itself(home);
 }
 
 void Pool::keep(Block&& block) noexcept {
   const size_t bytes = block.bytes;
+  const int home = block.home;
   try {
     const std::lock_guard lock(impl_->mutex);
-    impl_->lists[block.home].push(std::move(block));
-    impl_->cached += bytes;
+    impl_->lists[home].push(std::move(block));
+    impl_->add_cached(bytes, home);
   } catch (const std::bad_alloc&) {
     free_block(block);
   }
@@ -141,13 +143,21 @@ void Pool::keep(Block&& block) noexcept {
 
 void Pool::take_over(Block&& block, uint32_t users) noexcept {
   if (closed()) {
-    context_.report("free", context_.memory().free_noexcept(block.memory, block.bytes, nullptr));
+    if (context_.options().pool_policy != PoolPolicy::arena)
+      context_.report("free", context_.memory().free_noexcept(block.memory, block.bytes, nullptr));
+    return;
+  }
+  if (impl_->region) {
+    block.unmarked |= users & ~(uint32_t(1) << block.home);
+    const std::lock_guard lock(impl_->mutex);
+    impl_->from_live(block.bytes, block.home);
+    impl_->to_region(block);
     return;
   }
   if (users & ~(uint32_t(1) << block.home) && !context_.quiet()) mark(block, users & ~(uint32_t(1) << block.home));
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->from_live(block.bytes);
+    impl_->from_live(block.bytes, block.home);
   }
   if (frees_at_once(block.home))
     free_block(block);
@@ -165,13 +175,23 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   Block block{memory, buffer.block_bytes_, 0, int8_t(home), {}};
   const uint32_t own = home < pinned_home ? uint32_t(1) << home : 0;
   const uint32_t others = buffer.used_.load(std::memory_order_acquire) & ~own;
+  if (impl_->in_region(home)) [[unlikely]] {
+    block.unmarked = others;
+    take_consumers(buffer, block);
+    {
+      const std::lock_guard lock(impl_->mutex);
+      impl_->from_live(block.bytes, home);
+    }
+    give_to_region(std::move(block));
+    return;
+  }
   if (others && !context_.quiet()) [[unlikely]]
     mark(block, others);
   take_consumers(buffer, block);
   if (frees_at_once(home) || (buffer.managed() && buffer.managed()->advised())) [[unlikely]] {
     {
       const std::lock_guard lock(impl_->mutex);
-      impl_->from_live(block.bytes);
+      impl_->from_live(block.bytes, home);
     }
     free_block(block);
     return;
@@ -181,9 +201,9 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   }
   try {
     const std::lock_guard lock(impl_->mutex);
-    impl_->from_live(block.bytes);
+    impl_->from_live(block.bytes, home);
     impl_->lists[home].push(std::move(block));
-    impl_->cached += buffer.block_bytes_;
+    impl_->add_cached(buffer.block_bytes_, home);
   } catch (const std::bad_alloc&) {
     free_block(block);
   }
@@ -193,7 +213,7 @@ void Pool::detach(Buffer& buffer) noexcept {
   for (const Buffer::Consumer& consumer : buffer.consumers_) keep_event(consumer.event);
   buffer.consumers_.clear();  // the last unexport waits for the device
   const std::lock_guard lock(impl_->mutex);
-  impl_->from_live(buffer.block_bytes_);
+  if (buffer.block_bytes_) impl_->from_live(buffer.block_bytes_, buffer.home_stream_);
 }
 
 void Pool::note_exported(size_t bytes, int sign) noexcept {
@@ -220,17 +240,17 @@ void Pool::free_block(Block& block) noexcept {
   runtime.forget_buffer(block.memory);
 }
 
-size_t Pool::trim(size_t bytes) noexcept {
+size_t Pool::trim(size_t bytes, bool pinned) noexcept {
   size_t released = 0;
   while (released < bytes) {
     Block block;
     {
       const std::lock_guard lock(impl_->mutex);
       bool found = false;
-      for (int home = 0; !found && home <= managed_home; ++home)
+      for (int home = pinned ? pinned_home : 0; !found && home <= (pinned ? pinned_home : managed_home); ++home)
         found = (home >= pinned_home || !context_.is_captured_itself(home)) && impl_->lists[home].pop_any(&block);
       if (!found) break;
-      impl_->cached -= block.bytes;
+      impl_->take_cached(block.bytes, block.home);
     }
     released += block.bytes;
     free_block(block);
@@ -240,6 +260,7 @@ size_t Pool::trim(size_t bytes) noexcept {
 
 void Pool::empty_cache() noexcept {
   trim(SIZE_MAX);
+  if (driver_cached()) trim_to(0, false);
   std::vector<runtime::EventHandle> events;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -281,8 +302,12 @@ void Pool::poll_foreign(bool last) noexcept {
 }
 
 void Pool::release_native(void*) noexcept {
+  impl_->hooks.set({});
   poll_foreign(true);
   empty_cache();
+  std::shared_ptr<Region> region;
+  const std::lock_guard lock(impl_->mutex);
+  region.swap(impl_->region);
 }
 
 }  // namespace stator

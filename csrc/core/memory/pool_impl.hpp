@@ -1,8 +1,10 @@
-// The state of a Pool: free lists, spare events, figures, and foreign owners whose memory is still in use.
+// The state of a Pool: free lists or the arena's region, spare events, figures, and foreign owners whose memory is
+// still in use.
 #pragma once
 
 #include "core/memory/pool.hpp"
 #include "core/memory/pool_lists.hpp"
+#include "core/memory/region.hpp"
 
 namespace stator {
 
@@ -11,9 +13,13 @@ struct Pool::Impl {
   std::array<FreeList, managed_home + 1> lists;
   std::vector<runtime::EventHandle> events;
   ForeignOwner* owners = nullptr;  // linked; their deleters are never run here
+  std::shared_ptr<Region> region;  // of the policy arena; what it has free counts as cached
   size_t limit = 0, live = 0, cached = 0, peak = 0;
+  size_t pinned_limit = 0, pinned_live = 0, pinned_cached = 0;  // of page-locked memory, which the above include
   uint64_t allocations = 0, reuses = 0, deallocations = 0, failures = 0, allocated_bytes = 0;
   std::atomic<size_t> exported{0};
+  MemoryHooks hooks;
+  Budgets budgets;
   std::atomic<bool> has_owners{false};
 
   ~Impl() {
@@ -27,17 +33,46 @@ struct Pool::Impl {
     has_owners.store(true, std::memory_order_relaxed);
   }
 
-  void to_live(size_t bytes) {
+  void add_live(size_t bytes, int home) {
     live += bytes;
-    peak = std::max(peak, live);
+    if (home == pinned_home) pinned_live += bytes;
   }
 
-  void from_live(size_t bytes) {
+  void take_live(size_t bytes, int home) {
     live -= bytes;
+    if (home == pinned_home) pinned_live -= bytes;
+  }
+
+  void add_cached(size_t bytes, int home) {
+    cached += bytes;
+    if (home == pinned_home) pinned_cached += bytes;
+  }
+
+  void take_cached(size_t bytes, int home) {
+    cached -= bytes;
+    if (home == pinned_home) pinned_cached -= bytes;
+  }
+
+  void from_cache(size_t bytes, int home) {
+    take_cached(bytes, home);
+    add_live(bytes, home);
+    peak = std::max(peak, live);
+    ++reuses;
+  }
+
+  void from_live(size_t bytes, int home) {
+    take_live(bytes, home);
     ++deallocations;
   }
 
+  // Free device memory of the arena, of a block whose events have been waited for.
+  void to_region(const Block& block) noexcept {
+    if (region->give(block)) cached += block.bytes;
+  }
+  bool in_region(int home) const { return region && home < pinned_home; }
+
   void failed(size_t bytes) {
+    const std::lock_guard lock(mutex);
     ++failures;
     allocated_bytes -= bytes;
   }

@@ -33,6 +33,13 @@ bool FreeList::pop(size_t bytes, bool ready_only, Block* out) {
   return true;
 }
 
+size_t FreeList::largest() const {
+  if (!large_.empty()) return large_.rbegin()->first;
+  int i = small_classes - 1;
+  while (i >= 0 && small_[i].empty()) --i;
+  return i < 0 ? 0 : small_class_bytes(i);
+}
+
 bool FreeList::pop_any(Block* out) {
   if (!large_.empty()) {
     const auto largest = std::prev(large_.end());

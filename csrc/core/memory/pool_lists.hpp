@@ -53,6 +53,7 @@ class FreeList {
   // other.
   bool pop(size_t bytes, bool ready_only, Block* out);
   bool pop_any(Block* out);  // the largest block of the list
+  size_t largest() const;    // bytes of that
 
  private:
   std::array<std::vector<Block>, small_classes> small_;

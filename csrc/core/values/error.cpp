@@ -28,12 +28,31 @@ std::string join(const std::string& op, const std::string& cause, const std::str
   return text;
 }
 
+// "3 x 4.0 MiB matmul, 2.0 MiB empty"
+std::string describe(const std::vector<MemoryOwner>& owners) {
+  std::string text;
+  for (const MemoryOwner& owner : owners) {
+    if (!text.empty()) text += ", ";
+    if (owner.count > 1) text += std::to_string(owner.count) + " x ";
+    text += size_text(owner.bytes);
+    if (!owner.op.empty()) text += " " + owner.op;
+  }
+  return text;
+}
+
 std::string describe(const OutOfMemoryError::Figures& f) {
   std::string text = "out of memory: requested " + size_text(f.requested) + ", free " + size_text(f.free) +
                      ", cached " + size_text(f.cached);
   if (f.limit) text += ", memory_limit " + size_text(f.limit);
-  if (!f.largest_owner.empty()) text += ", largest owner " + f.largest_owner;
+  if (!f.scope.empty())
+    text += ", " + size_text(f.in_budget) + " of the budget of " + size_text(f.budget) + " of " + f.scope + " in use";
+  if (!f.owners.empty()) text += (f.owners.size() > 1 ? ", largest owners " : ", largest owner ") + describe(f.owners);
   return text;
+}
+
+const char* remedy_for(const OutOfMemoryError::Figures& f) {
+  if (!f.scope.empty()) return "Release arrays that the scope made, or give it a larger budget";
+  return f.limit ? "Release arrays, or raise memory_limit" : "Release arrays, or work in smaller pieces";
 }
 
 }  // namespace
@@ -63,9 +82,7 @@ CudaError::CudaError(std::string op, int code, std::string name, std::string cal
       call_(std::move(call)) {}
 
 OutOfMemoryError::OutOfMemoryError(std::string op, Figures figures)
-    : Error(std::move(op), describe(figures),
-            figures.limit ? "Release arrays, or raise memory_limit" : "Release arrays, or work in smaller pieces"),
-      figures_(std::move(figures)) {}
+    : Error(std::move(op), describe(figures), remedy_for(figures)), figures_(std::move(figures)) {}
 
 LinAlgError::LinAlgError(std::string op, int64_t index, std::string cause, std::string remedy)
     : Error(std::move(op), std::move(cause), std::move(remedy)), index_(index) {}

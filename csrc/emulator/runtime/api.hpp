@@ -50,6 +50,8 @@ struct Api {
   int (*pool_create)(void** pool, int device);
   int (*pool_destroy)(void* pool);
   int (*pool_set_attribute)(void* pool, int attribute, void* value);
+  int (*pool_get_attribute)(void* pool, int attribute, void* value);
+  int (*pool_trim)(void* pool, size_t bytes);
   int (*memory_info)(size_t* free, size_t* total);
   int (*allocate)(void** pointer, size_t bytes);
   int (*allocate_from_pool)(void** pointer, size_t bytes, void* pool, void* stream);

@@ -32,6 +32,25 @@ int set_pool_attribute(void* pool, int attribute, void* value) {
   });
 }
 
+int get_pool_attribute(void* pool, int attribute, void* value) {
+  constexpr int reserved = 5, used = 7;  // cudaMemPoolAttrReservedMemCurrent and cudaMemPoolAttrUsedMemCurrent
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    const auto place = s.pools.find(pool);
+    if (place == s.pools.end() || (attribute != reserved && attribute != used) || !value) return error::invalid_value;
+    *static_cast<uint64_t*>(value) = attribute == reserved ? place->second.held : place->second.live;
+    return error::success;
+  });
+}
+
+int trim_pool(void* pool, size_t bytes) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    const auto place = s.pools.find(pool);
+    if (place == s.pools.end()) return error::invalid_value;
+    place->second.held = std::max(place->second.live, std::min(place->second.held, bytes));
+    return error::success;
+  });
+}
+
 // What the pools of a device keep of freed memory, but for one of them.
 size_t kept_bytes(const System& s, const Device& device, const void* except) {
   size_t bytes = 0;
@@ -263,6 +282,8 @@ void add_memory_calls(Api& api) {
   api.pool_create = create_pool;
   api.pool_destroy = destroy_pool;
   api.pool_set_attribute = set_pool_attribute;
+  api.pool_get_attribute = get_pool_attribute;
+  api.pool_trim = trim_pool;
   api.memory_info = memory_info;
   api.allocate = allocate;
   api.allocate_from_pool = allocate_from_pool;

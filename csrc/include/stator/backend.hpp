@@ -50,9 +50,11 @@ struct DeviceInfo {
   int multiprocessors = 0;
 };
 
-// What becomes of device memory that is freed: caching keeps it for the next allocation, none gives it back at once.
-// Page-locked memory is kept in any case, because to pin memory takes longer than to copy it.
-enum class PoolPolicy : uint8_t { caching, none };
+// What becomes of device memory that is freed: caching keeps it for the next allocation, none gives it back at once,
+// driver leaves the keeping to the driver's stream-ordered pool (on cpu to the C library, as none does), and arena
+// divides memory_pool_size bytes that are taken when the backend opens, and asks for no more. Page-locked memory is
+// kept in any case, because to pin memory takes longer than to copy it.
+enum class PoolPolicy : uint8_t { caching, none, driver, arena };
 
 // What Backend::open checks of them throws ValueError. python/stator/config has the same fields.
 struct BackendOptions {
@@ -63,8 +65,10 @@ struct BackendOptions {
   PoolPolicy pool_policy = PoolPolicy::caching;
   size_t memory_limit = 0;  // bytes of live and cached memory; 0 is no limit
   // cuda: bytes that the driver's pool takes from the device when the backend opens, and keeps until it closes; at most
-  // the limit. Memory of a cpu has no such pool, and nothing is taken there.
+  // the limit. Memory of a cpu has no such pool, and nothing is taken there. With the policy arena: all that there is,
+  // on cpu too.
   size_t memory_pool_size = 0;
+  size_t pinned_memory_limit = 0;  // bytes of live and cached page-locked memory; 0 is no limit
   int stream_pool_size = 8;        // the backend's own streams, 1 to Backend::stream_limit
   size_t blas_workspace_size = 0;  // cuda: bytes of a handle of cuBLAS; 0: 32 MiB from Hopper on, else 4 MiB
   std::string jit_cache_path{};    // see set_jit_cache
@@ -89,7 +93,10 @@ struct MemoryStats {
   size_t live_bytes = 0, cached_bytes = 0, peak_bytes = 0, limit = 0, exported_bytes = 0;
   uint64_t allocations = 0, reuses = 0;  // what was asked of the pool, and what its cache had
   uint64_t deallocations = 0, failures = 0;
-  uint64_t allocated_bytes = 0;  // of all allocations, rounded up to blocks
+  uint64_t allocated_bytes = 0;                                             // of all allocations, rounded up to blocks
+  size_t pinned_live_bytes = 0, pinned_cached_bytes = 0, pinned_limit = 0;  // page-locked memory, a part of the above
+  // Of the cached device memory the largest block; -1 where the driver keeps it, which does not say.
+  int64_t largest_cached_bytes = 0;
 };
 
 struct Statistics {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace stator {
 
@@ -36,11 +37,20 @@ class STATOR_API CudaError : public Error {
   std::string name_, call_;
 };
 
+// Live allocations of one size that one op made.
+struct MemoryOwner {
+  std::string op;  // empty for what no op made
+  size_t bytes = 0, count = 0;
+};
+
 class STATOR_API OutOfMemoryError : public Error {
  public:
   struct Figures {
     size_t requested, free, cached, limit;
-    std::string largest_owner;  // "4.0 MiB matmul", empty when nothing is live
+    std::string largest_owner;          // "4.0 MiB matmul", empty when nothing is live
+    std::vector<MemoryOwner> owners{};  // those with the most bytes, the largest first
+    std::string scope{};               // whose budget does not hold the request; empty where it is not a budget's fault
+    size_t budget = 0, in_budget = 0;  // of that scope, and what of it is in use
   };
   OutOfMemoryError(std::string op, Figures figures);
   const Figures& figures() const noexcept { return figures_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stator/array.hpp>
+#include <stator/execution/memory.hpp>
 
 #include <string_view>
 
@@ -65,6 +66,10 @@ STATOR_API Stream external_stream(const Backend&, void* native, void* owner, voi
 // Stream::add_callback with C callbacks: run(owner) runs in stream order on any thread, unless the process has ended,
 // and release(owner) once, in a call of release_owners(), also where this throws.
 STATOR_API void add_callback(const Stream&, void* owner, void (*run)(void*), void (*release)(void*));
+
+// set_memory_hook with C callbacks: ask(owner, bytes, round) as MemoryHook, unless the process has ended, and
+// release(owner) once, in a call of release_owners(), also where this throws.
+STATOR_API void set_memory_hook(const Backend&, void* owner, bool (*ask)(void*, size_t, int), void (*release)(void*));
 
 // Whether a callback of any stream has not returned yet: a thread that may wait for a device must not hold a lock that
 // callbacks take, such as the interpreter's.

@@ -12,6 +12,7 @@
 #include <stator/execution/allocator.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/managed.hpp>
+#include <stator/execution/memory.hpp>
 #include <stator/execution/memory_record.hpp>
 #include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>

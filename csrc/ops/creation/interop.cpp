@@ -133,16 +133,36 @@ Stream external_stream(const Backend& backend, void* native, void* owner, void (
   return backend.external_stream(native, [=] { release(owner); });
 }
 
-void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*release)(void*)) {
+namespace {
+
+std::shared_ptr<ForeignOwner> shared_owner(void* owner, void (*release)(void*)) {
   auto held = std::make_unique<ForeignOwner>([=] { release(owner); });
-  const std::shared_ptr<ForeignOwner> shared(
+  return std::shared_ptr<ForeignOwner>(
       held.release(), [](ForeignOwner* o) { ForeignReleases::push(std::unique_ptr<ForeignOwner>(o)); });
+}
+
+}  // namespace
+
+void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*release)(void*)) {
+  const std::shared_ptr<ForeignOwner> shared = shared_owner(owner, release);
   stream.add_callback([=] {
     if (ended()) return;
     StopsHere stops;
     run(owner);
     stops.returned = true;
     static_cast<void>(shared);
+  });
+}
+
+void set_memory_hook(const Backend& backend, void* owner, bool (*ask)(void*, size_t, int), void (*release)(void*)) {
+  const std::shared_ptr<ForeignOwner> shared = shared_owner(owner, release);
+  stator::set_memory_hook(backend, [=](size_t bytes, int round) {
+    if (ended()) return false;
+    static_cast<void>(shared);
+    Returns returns;
+    const bool again = ask(owner, bytes, round);
+    returns.has = true;
+    return again;
   });
 }
 

@@ -114,6 +114,13 @@ Status memory_info(ContextHandle, size_t* free, size_t* total) {
 }
 
 Status reserve(ContextHandle, size_t) { return status::success; }
+Status pool_keep(ContextHandle, size_t) { return status::success; }
+Status pool_trim(ContextHandle, size_t, size_t) { return status::success; }
+
+Status pool_free_bytes(ContextHandle, size_t* bytes) {
+  *bytes = 0;
+  return status::success;
+}
 
 Status allocate(ContextHandle handle, size_t bytes, StreamHandle, void** out) {
   Context& context = context_of(handle);
@@ -211,6 +218,9 @@ const Table& host_table() {
       .memory_device = memory_device,
       .memory_info = memory_info,
       .reserve = reserve,
+      .pool_keep = pool_keep,
+      .pool_trim = pool_trim,
+      .pool_free_bytes = pool_free_bytes,
       .allocate = allocate,
       .free = free_memory,
       .allocate_pinned = allocate_pinned,

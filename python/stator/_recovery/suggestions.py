@@ -66,6 +66,8 @@ def _all(error: errors.StatorError) -> Iterator[str]:
 def _of_memory(error: errors.OutOfMemoryError) -> Iterator[str]:
     if error.largest_owner:
         yield f"Release the largest owner of memory: {error.largest_owner}."
+    if error.scope:
+        yield f"Give {error.scope} a larger budget than {error.budget} bytes, or end scopes that are in it earlier."
     if error.limit and error.requested > error.limit:
         yield f"Raise memory_limit: {error.limit} bytes never hold the {error.requested} that were asked for."
     elif error.limit:

@@ -25,6 +25,7 @@ class Options(TypedDict, total=False):
     check_indices: str | None
     memory_limit: int | str | None
     memory_pool_size: int | str | None
+    pinned_memory_limit: int | str | None
     pool_policy: str | None
     stream_pool_size: int | None
     profiling: bool | None
@@ -41,9 +42,11 @@ class BackendConfig:
     device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda" or "cuda:1". allow_tf32: float32 products may use TF32.
     deterministic: ops give equal bits from run to run. check_indices: "lazy" raises for indices out of range at the
     next synchronising call, "eager" at once. memory_limit: bytes of live and cached memory. memory_pool_size: bytes
-    that a cuda backend takes from the device when it opens, and keeps; nothing on the cpu. pool_policy: "caching" keeps
-    freed device memory for the next array, "none" gives it back at once. stream_pool_size: the backend's own streams, 1
-    to 31; what is left of 31 is for streams of other libraries. profiling: telemetry counts from the beginning.
+    that a cuda backend takes from the device when it opens, and keeps; nothing on the cpu, but for an arena.
+    pinned_memory_limit: bytes of live and cached page-locked memory. pool_policy: "caching" keeps freed device memory
+    for the next array, "none" gives it back at once, "driver" leaves it to CUDA's stream-ordered pool, and "arena"
+    divides memory_pool_size bytes and takes no others. stream_pool_size: the backend's own streams, 1 to 31; what is
+    left of 31 is for streams of other libraries. profiling: telemetry counts from the beginning.
     blas_workspace_size: bytes for each handle of cuBLAS; else 32 MiB from Hopper on, and 4 MiB before.
     jit_cache_path, jit_cache_size: where the CUDA driver keeps what it compiled of PTX, and how many bytes, at most
     2**32; they hold for the process, and must come before its driver starts. require_libraries: where cuFFT or
@@ -66,6 +69,7 @@ class BackendConfig:
     check_indices: str | None = None
     memory_limit: int | str | None = None
     memory_pool_size: int | str | None = None
+    pinned_memory_limit: int | str | None = None
     pool_policy: str | None = None
     stream_pool_size: int | None = None
     profiling: bool | None = None

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from stator import _array, _backend
 from stator._dtype import dtype as to_dtype
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
-from stator.execution import _scopes
 from stator.resources._held import ScopedResource, hold
 
 if TYPE_CHECKING:
@@ -81,11 +80,11 @@ def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Bac
 def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> ScopedResource[Array]:
     """What Backend.create_scoped_buffer does: the array has a scope of its own."""
     from stator.resources._methods import stack_of
-    from stator.resources._scopes import end
+    from stator.resources._scopes import begin, end, innermost
 
     op = "Backend.create_scoped_buffer"
-    number = _scopes.new_scope()
     stack = stack_of(backend, op)
+    number = begin(backend, innermost(backend)[0])
     around = _backend.set_scopes(((backend, number),))
     try:
         buffer = create_buffer(backend, descriptor, op)

@@ -113,7 +113,7 @@ class BackendResources:
         _current.set(_current.get()[:-1])
         await to_thread(self._self().close)
 
-    def scoped(self) -> Scope:
+    def scoped(self, *, budget: int | None = None, name: str | None = None) -> Scope:
         """A `with` block that frees at its end what it made: arrays, page-locked memory, events, graphs, resources.
 
         What was made inside is closed, also where it still has a name: using it then raises BackendClosedError.
@@ -122,6 +122,11 @@ class BackendResources:
         kernels and graphs that stator.graph keeps stay the backend's. Memory that NumPy or another library shares is
         freed when they let go of it. Asynchronous, but the end waits for calls of other threads that are under way:
         InFlightError, and nothing is freed, where they take more than five seconds.
+
+        budget: how many bytes of device and page-locked memory the block, with the scopes in it, may have at once, as
+        the pool rounds them; None: as many as there are. An allocation beyond it asks the callbacks of
+        set_allocation_failure_callback(), and then raises OutOfMemoryError, which has the name and what holds the most
+        in the scope; the scope can be used on. What keep() was given counts no more, and workspaces of libraries never.
 
         >>> with be.scoped() as scope:
         ...     x = be.ones(1000)
@@ -134,7 +139,7 @@ class BackendResources:
         """
         from stator.resources._scopes import Scope
 
-        return Scope(self._self())
+        return Scope(self._self(), budget, name)
 
     def create_resource_with_cleanup(
         self, factory: Callable[[Device], T], cleanup: Callable[[T], object]

@@ -11,7 +11,7 @@ from stator import _backend, _sparse
 from stator._array import Array
 from stator._backend import Event
 from stator.errors import BackendClosedError, DTypeError, InFlightError, InvalidValueError
-from stator.execution import _scopes
+from stator.execution import _memory, _scopes
 from stator.execution._outside import number_in
 from stator.resources._cleanups import CleanupStack, raise_collected
 from stator.resources._held import ScopedResource
@@ -36,6 +36,13 @@ def innermost(backend: Backend) -> tuple[int, Scope | None]:
     return number, _open.get(number)
 
 
+def begin(backend: Backend, around: int, budget: int = 0, name: str | None = None) -> int:
+    """The number of a new scope inside of another one (0: of none), with a budget in bytes (0: none of its own)."""
+    number = _scopes.new_scope()
+    _memory.open_budget(backend, number, around, name or f"the scope {number}", budget)
+    return number
+
+
 def end(backend: Backend, number: int, op: str, again: str = "") -> int:
     """Frees what belongs to the scope: the number of objects. InFlightError where other threads still use some."""
     closed = _scopes.end_scope(backend, number, PATIENCE)
@@ -45,13 +52,31 @@ def end(backend: Backend, number: int, op: str, again: str = "") -> int:
             op=op,
             remedy=f"Let the other threads end their calls{again}.",
         )
+    _memory.close_budget(backend, number)
     return closed
+
+
+def checked_budget(budget: object) -> int:
+    """The bytes of a budget; 0 for None."""
+    if budget is None:
+        return 0
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise DTypeError(
+            f"Got budget of type {type(budget).__name__}", op="Backend.scoped", remedy="Give a number of bytes."
+        )
+    if not 0 < budget < 2**63:
+        raise InvalidValueError(f"budget={budget}", op="Backend.scoped", remedy="Give 1 to 2**63 - 1 bytes.")
+    return budget
 
 
 class Scope:
     """What Backend.scoped() returns: a `with` block that frees what it made."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, budget: int | None = None, name: str | None = None) -> None:
+        self._budget = checked_budget(budget)
+        if name is not None and not isinstance(name, str):
+            raise DTypeError(f"Got name of type {type(name).__name__}", op="Backend.scoped", remedy="Give a string.")
+        self._name = None if name is None else f"the scope {name!r}"
         self._backend = backend
         self._number = 0
         self._around: tuple[int, Scope | None] = 0, None
@@ -78,7 +103,7 @@ class Scope:
                 f"The backend on {self._backend.device_name} is closed", op=op, remedy="Open a new Backend."
             )
         self._around = innermost(self._backend)
-        self._number = _scopes.new_scope()
+        self._number = begin(self._backend, self._around[0], self._budget, self._name)
         _open[self._number] = self
         _backend.set_scopes((*_backend.set_scopes(()), (self._backend, self._number)))
         return self

@@ -30,11 +30,13 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     ctypedef enum PoolPolicy:
         caching "stator::PoolPolicy::caching"
         none "stator::PoolPolicy::none"
+        driver "stator::PoolPolicy::driver"
+        arena "stator::PoolPolicy::arena"
 
     cdef cppclass BackendOptions:
         cbool allow_tf32, deterministic, eager_indices, profiling
         PoolPolicy pool_policy
-        size_t memory_limit, memory_pool_size, blas_workspace_size, jit_cache_size
+        size_t memory_limit, memory_pool_size, pinned_memory_limit, blas_workspace_size, jit_cache_size
         string jit_cache_path
         int stream_pool_size, checks, require_libraries
 
@@ -50,6 +52,8 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     cdef cppclass MemoryStats:
         size_t live_bytes, cached_bytes, peak_bytes, limit, exported_bytes
         uint64_t allocations, reuses, deallocations, failures, allocated_bytes
+        size_t pinned_live_bytes, pinned_cached_bytes, pinned_limit
+        int64_t largest_cached_bytes
 
     cdef cppclass Statistics:
         uint64_t kernel_launches, library_calls, h2d_bytes, d2h_bytes, d2d_bytes

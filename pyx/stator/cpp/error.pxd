@@ -28,6 +28,20 @@ cdef extern from *:
                         "Release arrays and other objects of this process, or work in smaller pieces", PyDict_New());
     }
 
+    // Null, which Py_BuildValue passes on as a failure, where there is no memory for it.
+    static inline PyObject* stator_owners(const std::vector<stator::MemoryOwner>& owners) {
+      PyObject* const out = PyTuple_New((Py_ssize_t)owners.size());
+      for (size_t i = 0; out && i < owners.size(); ++i) {
+        PyObject* const owner = Py_BuildValue("(snn)", owners[i].op.c_str(), (Py_ssize_t)owners[i].bytes,
+                                              (Py_ssize_t)owners[i].count);
+        if (!owner || PyTuple_SetItem(out, (Py_ssize_t)i, owner)) {
+          Py_DECREF(out);
+          return nullptr;
+        }
+      }
+      return out;
+    }
+
     static inline void stator_translate_exception() {
       try {
         throw;
@@ -38,9 +52,10 @@ cdef extern from *:
       } catch (const stator::OutOfMemoryError& error) {
         const auto& f = error.figures();
         stator_raise("OutOfMemoryError", error,
-                     Py_BuildValue("{s:n,s:n,s:n,s:n,s:s}", "requested", (Py_ssize_t)f.requested, "free",
+                     Py_BuildValue("{s:n,s:n,s:n,s:n,s:s,s:N,s:s,s:n}", "requested", (Py_ssize_t)f.requested, "free",
                                    (Py_ssize_t)f.free, "cached", (Py_ssize_t)f.cached, "limit", (Py_ssize_t)f.limit,
-                                   "largest_owner", f.largest_owner.c_str()));
+                                   "largest_owner", f.largest_owner.c_str(), "owners", stator_owners(f.owners),
+                                   "scope", f.scope.c_str(), "budget", (Py_ssize_t)f.budget));
       } catch (const stator::LinAlgError& error) {
         stator_raise("LinAlgError", error, Py_BuildValue("{s:n}", "index", (Py_ssize_t)error.index()));
       } catch (const stator::Error& error) {

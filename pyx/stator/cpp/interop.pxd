@@ -35,6 +35,8 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     Stream external_stream(const Backend&, void*, void*, void (*)(void*) noexcept) except +translate_exception
     void add_callback(const Stream&, void*, void (*)(void*) noexcept,
                       void (*)(void*) noexcept) except +translate_exception
+    void set_memory_hook(const Backend&, void*, cbool (*)(void*, size_t, int) noexcept,
+                         void (*)(void*) noexcept) except +translate_exception
     void release_later(Array&) noexcept
     void release_later(Backend&) noexcept
     void release_later(Stream&) noexcept

@@ -9,7 +9,7 @@ from stator.cpp.error cimport translate_exception
 cdef extern from "core/testing.hpp" namespace "stator::testing" nogil:
     cdef cppclass Injection:
         int64_t fail_at
-        cbool until_lifted
+        cbool until_lifted, allocations
         int64_t drop_wait_at
 
     cdef cppclass Counts "std::array<int64_t, 6>":

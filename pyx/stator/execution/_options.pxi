@@ -1,5 +1,9 @@
 # The options of a backend: from values of Python, and back. What python/stator/config has checked arrives here.
 
+cdef tuple POLICY_NAMES = ("caching", "none", "driver", "arena")
+cdef cpp.PoolPolicy[4] POLICIES = [cpp.caching, cpp.none, cpp.driver, cpp.arena]
+
+
 cdef size_t to_size(object value, str name) except? 0:
     # Of an option that is 0 in C++ where it is not given.
     cdef int64_t number
@@ -16,8 +20,7 @@ cdef int read_flags(cpp.BackendOptions* options, object allow_tf32, object deter
     options.allow_tf32 = to_flag(allow_tf32, "Backend", "allow_tf32")
     options.deterministic = to_flag(deterministic, "Backend", "deterministic")
     options.eager_indices = to_choice(check_indices, ("lazy", "eager"), "Backend", "check_indices") == 1
-    cdef bint frees = to_choice(pool_policy, ("caching", "none"), "Backend", "pool_policy") == 1
-    options.pool_policy = cpp.none if frees else cpp.caching
+    options.pool_policy = POLICIES[to_choice(pool_policy, POLICY_NAMES, "Backend", "pool_policy")]
     options.profiling = to_flag(profiling, "Backend", "profiling")
     options.checks = -1
     options.require_libraries = -1
@@ -26,10 +29,11 @@ cdef int read_flags(cpp.BackendOptions* options, object allow_tf32, object deter
     return 0
 
 
-cdef int read_sizes(cpp.BackendOptions* options, object memory_limit, object memory_pool_size, object stream_pool_size,
-                    object blas_workspace_size) except -1:
+cdef int read_sizes(cpp.BackendOptions* options, object memory_limit, object memory_pool_size,
+                    object pinned_memory_limit, object stream_pool_size, object blas_workspace_size) except -1:
     options.memory_limit = to_size(memory_limit, "memory_limit")
     options.memory_pool_size = to_size(memory_pool_size, "memory_pool_size")
+    options.pinned_memory_limit = to_size(pinned_memory_limit, "pinned_memory_limit")
     options.stream_pool_size = <int>min(max(to_int(stream_pool_size, "Backend", "stream_pool_size"), 0), 2**31 - 1)
     options.blas_workspace_size = to_size(blas_workspace_size, "blas_workspace_size")
     return 0
@@ -49,7 +53,8 @@ cdef dict options_as_dict(const cpp.BackendOptions* options):
         "check_indices": "eager" if options.eager_indices else "lazy",
         "memory_limit": options.memory_limit or None,
         "memory_pool_size": options.memory_pool_size or None,
-        "pool_policy": "none" if options.pool_policy == cpp.none else "caching",
+        "pinned_memory_limit": options.pinned_memory_limit or None,
+        "pool_policy": POLICY_NAMES[<int>options.pool_policy],
         "stream_pool_size": options.stream_pool_size,
         "profiling": options.profiling,
         "blas_workspace_size": options.blas_workspace_size or None,

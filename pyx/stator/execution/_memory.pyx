@@ -1,0 +1,77 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Who is asked where memory runs out, and budgets of scopes."""
+from libc.stdint cimport uint32_t
+from libcpp cimport bool as cbool
+
+from stator._backend cimport Backend, settle
+from stator._convert cimport to_text
+from stator.cpp cimport interop
+from stator.cpp cimport memory as cpp
+from stator.cpp.python cimport Py_DECREF, Py_INCREF
+from stator.cpp.std cimport string
+
+
+cdef void drop_owner(void* owner) noexcept with gil:
+    Py_DECREF(<object>owner)
+
+
+cdef extern from "Python.h":
+    void PyErr_SetInterrupt()
+
+
+# An interrupt is raised again by the main thread, when it is back in Python.
+cdef cbool ask(void* function, size_t bytes, int round) noexcept with gil:
+    try:
+        return bool((<object>function)(bytes, round))
+    except KeyboardInterrupt:
+        PyErr_SetInterrupt()
+        return False
+
+
+def most_hook_rounds() -> int:
+    """How often an allocation asks at most."""
+    return cpp.most_hook_rounds
+
+
+def set_memory_hook(backend: Backend, function: Callable[[int, int], bool]) -> None:
+    """Sets what allocations that fail ask: function(bytes, round) says whether to try again."""
+    cdef Backend owner = backend
+    Py_INCREF(function)
+    with nogil:
+        interop.set_memory_hook(owner.c, <void*>function, ask, drop_owner)
+
+
+def trim_memory(backend: Backend, keep: int, pinned: bool) -> int:
+    """Gives cached memory back until no more than `keep` bytes are cached: how many it was."""
+    cdef Backend owner = backend
+    cdef bint locked = pinned
+    cdef size_t most = keep, freed
+    settle()
+    with nogil:
+        freed = cpp.trim_pinned_memory(owner.c, most) if locked else cpp.trim_memory(owner.c, most)
+    return freed
+
+
+def reset_peak_memory(backend: Backend) -> None:
+    """Makes the peak what is live now."""
+    cdef Backend owner = backend
+    settle()
+    with nogil:
+        cpp.reset_peak_memory(owner.c)
+
+
+def open_budget(backend: Backend, scope: int, around: int, name: str, limit: int) -> None:
+    """Lets what is made in a scope have at most so many bytes; 0: as many as the scope around."""
+    cdef Backend owner = backend
+    cdef bytes text = to_text(name, "Backend.scoped", "name")
+    cdef uint32_t inner = scope, outer = around
+    cdef size_t most = limit
+    cdef string called = string(<const char*>text, len(text))
+    with nogil:
+        cpp.open_budget(owner.c, inner, outer, called, most)
+
+
+def close_budget(backend: Backend, scope: int) -> None:
+    """Forgets the budget of a scope that has ended."""
+    cpp.close_budget((<Backend>backend).c, <uint32_t>scope)
