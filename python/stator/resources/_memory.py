@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from stator._recovery.hook import unraisable
 from stator.errors import BackendClosedError, DTypeError, InvalidValueError
@@ -150,7 +150,9 @@ class BackendMemory:
             raise InvalidValueError(f"keep={keep}", op=op, remedy="Give 0 to 2**63 - 1 bytes.")
         return _memory.trim_memory(cast("Backend", self), keep, pinned)
 
-    def _set_memory_callback(self, name: str, callback: Any, op: str) -> Any:
+    def _set_memory_callback(
+        self, name: str, callback: Callable[[int], object] | None, op: str
+    ) -> Callable[[int], object] | None:
         if callback is not None and not callable(callback):
             raise DTypeError(
                 f"Got callback of type {type(callback).__name__}", op=op, remedy="Give a function or None."
@@ -159,6 +161,6 @@ class BackendMemory:
         if backend.closed:
             raise BackendClosedError("The backend is closed", op=op, remedy="Open a new Backend.")
         callbacks = callbacks_of(backend)
-        before = getattr(callbacks, name)
+        before: Callable[[int], object] | None = getattr(callbacks, name)
         setattr(callbacks, name, callback)
         return before
