@@ -79,3 +79,13 @@ from stator.hardware import capabilities_of
 print(capabilities_of("cuda").custom_capabilities.get("max_persisting_l2_cache_size"))
 """
     assert emulated.run(program, "h200") == "None\n"
+
+
+def test_under_wsl_the_host_cannot_use_managed_memory_at_the_same_time():
+    program = """
+from stator.hardware import capabilities_of
+for device in ("cuda:0", "cuda:1"):
+    found = capabilities_of(device)
+    print(found.supports_unified_memory, found.concurrent_managed_access)
+"""
+    assert emulated.run(program, "laptop,wsl") == "True True\nTrue False\n"
