@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/box.hpp"
-#include "core/memory/device_memory.hpp"
+#include "core/allocators/device_memory.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/record.hpp"
 #include "core/process.hpp"

@@ -159,9 +159,9 @@ void set_memory_hook(const Backend& backend, void* owner, bool (*ask)(void*, siz
   stator::set_memory_hook(backend, [=](size_t bytes, int round) {
     if (ended()) return false;
     static_cast<void>(shared);
-    Returns returns;
+    StopsHere stops;
     const bool again = ask(owner, bytes, round);
-    returns.has = true;
+    stops.returned = true;
     return again;
   });
 }

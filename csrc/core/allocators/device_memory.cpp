@@ -1,4 +1,4 @@
-#include "core/memory/device_memory.hpp"
+#include "core/allocators/device_memory.hpp"
 
 #include "core/text.hpp"
 
