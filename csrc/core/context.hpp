@@ -3,8 +3,8 @@
 // nothing may be thrown.
 #pragma once
 
-#include "core/box.hpp"
 #include "core/allocators/device_memory.hpp"
+#include "core/box.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/record.hpp"
 #include "core/process.hpp"
