@@ -6,9 +6,10 @@ import threading
 
 import numpy as np
 import pytest
+import runtime_calls
 
 import stator
-from stator import errors
+from stator import _backend, errors
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, OutOfMemoryError
 from stator.memory import PoolAllocator
 
@@ -271,6 +272,19 @@ def test_what_a_pool_lends_is_memory_of_its_own_until_it_is_given_back(be):
         pool.allocate(-1)
     with pytest.raises(OutOfMemoryError):
         pool.allocate(2**60)
+
+
+def test_lent_memory_is_used_in_the_order_of_both_streams(cuda):
+    if not _backend.emulated("cuda"):
+        pytest.skip("about emulated devices")
+    pool, stream = PoolAllocator(cuda), cuda.stream(1).native
+    pool.deallocate(pool.allocate(64, stream), 64, stream)  # opens what is opened once
+    with runtime_calls.recorded("stream_wait") as waits:
+        address = pool.allocate(64, stream)
+    assert stream in [waiting for waiting, *_ in waits]
+    with runtime_calls.recorded("event_record") as records:
+        pool.deallocate(address, 64, stream)
+    assert stream in [recording for _, recording in records]
 
 
 def test_lent_memory_may_be_given_back_after_its_backend_has_closed(be):
