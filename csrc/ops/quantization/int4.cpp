@@ -41,7 +41,7 @@ Int4Weights quantize_int4(const Array& weight, int64_t group_size, const Stream&
   p.rows = rows;
   p.columns = columns;
   p.group = group_size;
-  p.weight = const_cast<void*>(dense(call, weight, held));
+  p.weight = const_cast<void*>(dense(call, aligned(call, weight), held));
   for (const Array* one : {&out.packed, &out.scale, &out.zero_point}) call.writes(*one);
   p.packed = static_cast<uint8_t*>(out.packed.data_ptr());
   p.scale = out.scale.data_ptr();

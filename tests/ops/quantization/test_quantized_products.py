@@ -152,6 +152,33 @@ def test_weights_of_four_bits(be, dtype, group):
         np.testing.assert_allclose(widen(y.to_numpy()).astype(float), want, rtol=0, atol=eps * np.abs(want).max())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("group", [64, 160, 256, 800])
+def test_groups_of_four_bits_by_their_formula(be, dtype, group):
+    """Groups of one thread's weights and of several; the weights lie at an address that vectors do not have."""
+    w = np.random.default_rng(group).normal(size=(5, 2 * group)).astype(dtype)
+    weight = stator.reshape(be.asarray(np.insert(w.ravel(), 0, 0))[1:], w.shape)
+    packed, scale, zero = (v.to_numpy() for v in nn.quantize_int4(weight, group_size=group))
+    groups = w.reshape(5, 2, group).astype(np.float32)
+    low, high = np.minimum(groups.min(-1), 0), np.maximum(groups.max(-1), 0)
+    np.testing.assert_array_equal(scale, ((high - low) / np.float32(15)).astype(dtype))
+    inverse = 1 / scale.astype(np.float32)
+    np.testing.assert_array_equal(zero, np.minimum(np.rint(-low * inverse), 15))
+    levels = np.clip(np.rint(groups * inverse[..., None]) + zero[..., None], 0, 15).reshape(5, -1, 2, 16)
+    np.testing.assert_array_equal(packed.reshape(5, -1, 16), levels[:, :, 0] + 16 * levels[:, :, 1])
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_four_bits_of_many_outputs(be, rows):
+    """More outputs than there are warps at once, and not as many as fill the last block."""
+    w = np.random.default_rng(0).normal(size=(2117, 96)).astype(np.float32)
+    packed, scale, zero = nn.quantize_int4(be.asarray(w), group_size=32)
+    decoded = oracle.decode(*(v.to_numpy() for v in (packed, scale, zero)))
+    x = np.random.default_rng(1).normal(size=(rows, 96)).astype(np.float32)
+    got = nn.int4_linear(be.asarray(x), packed, scale, zero).to_numpy()
+    np.testing.assert_allclose(got, x.astype(np.float64) @ decoded.T, rtol=0, atol=1e-4)
+
+
 def test_four_bits_of_long_rows_and_none(be):
     w = np.random.default_rng(0).normal(size=(3, 5120)).astype(np.float32)
     packed, scale, zero = nn.quantize_int4(be.asarray(w))
