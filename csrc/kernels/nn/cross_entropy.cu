@@ -22,8 +22,9 @@ STATOR_KERNEL(Size) void cross_entropy_kernel(params::CrossEntropy p, params::Er
     const LossRow<T> row(p, i);
     A loss = 0;
     if (row.counts) {
-      const A largest = row.largest(group);
-      const A shift = log(row.exp_sum(group, largest));
+      const HeldRow<T, Size> held(group, row);
+      const A largest = held.largest();
+      const A shift = log(held.exp_sum(largest));
       const A at_target = row.class_weight(row.target) * (shift - (row.logit(row.target) - largest));
       loss = at_target;
       if (p.label_smoothing != 0) {
@@ -145,10 +146,11 @@ STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, p
         continue;
       }
     }
-    const A largest = row.largest(group);
-    const A scale = A(1) / row.exp_sum(group, largest);
-    group.for_each(p.classes, [=](int64_t c) {
-      const A probability = exp(row.logit(c) - largest) * scale;
+    const HeldRow<T, Size> held(group, row);
+    const A largest = held.largest();
+    const A scale = A(1) / held.exp_sum(largest);
+    held.for_each([=](int64_t c, A logit) {
+      const A probability = exp(logit - largest) * scale;
       const A at_target = c == row.target ? target_weight : A(0);
       out[c * step] = T(grad * ((target_weight + spread) * probability - at_target - smooth * row.class_weight(c)));
     });

@@ -72,6 +72,49 @@ struct LogitRow {
   }
 };
 
+// A row that is read once where the registers of a block hold it.
+template <class T, int Size>
+struct HeldRow {
+  using A = opmath_t<T>;
+  static constexpr int held = fast_host ? 1 : 8;
+  const Group<Size>& group;
+  const LogitRow<T>& row;
+  const bool fits;
+  A value[held];
+
+  STATOR_FN HeldRow(const Group<Size>& group_, const LogitRow<T>& row_)
+      : group(group_), row(row_), fits(!fast_host && row.classes <= held * Size) {
+    STATOR_UNROLL()
+    for (int i = 0; i < held; ++i) {
+      const int64_t c = group.rank() + i * Size;
+      value[i] = fits && c < row.classes ? row.logit(c) : A(0);
+    }
+  }
+  // Calls f(class, its logit) for those of the calling thread.
+  template <class F>
+  STATOR_FN void for_each(F f) const {
+    if (fits) {
+      STATOR_UNROLL()
+      for (int i = 0; i < held; ++i)
+        if (group.rank() + i * Size < row.classes) f(int64_t(group.rank() + i * Size), value[i]);
+    } else {
+      group.for_each(row.classes, [&](int64_t c) { f(c, row.logit(c)); });
+    }
+  }
+  STATOR_FN A largest() const {
+    if (!fits) return row.largest(group);
+    A mine = Max{}.template identity<A>();
+    for_each([&](int64_t, A logit) { mine = Max{}(mine, logit); });
+    return group.reduce(mine, Max{});
+  }
+  STATOR_FN A exp_sum(A largest) const {
+    if (!fits) return row.exp_sum(group, largest);
+    A mine = A(0);
+    for_each([&](int64_t, A logit) { mine += exp(logit - largest); });
+    return group.reduce(mine, Sum{});
+  }
+};
+
 // One row's view of the parameters, where the target is a class.
 template <class T>
 struct LossRow : LogitRow<T> {

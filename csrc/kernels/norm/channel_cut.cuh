@@ -17,7 +17,7 @@ struct ChannelTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_target<32, 256>::value;  // adjacent channels of a block
   static constexpr int units = 4;                         // vectors that a thread loads at once
-  static constexpr int rows = 8;                          // rows of adjacent channels that a thread loads at once
+  static constexpr int rows = 8;                          // rows of adjacent channels that a thread has at once
   static constexpr int64_t least = by_target<4096, 32768>::value;  // elements that are worth a block
 };
 

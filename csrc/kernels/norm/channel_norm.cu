@@ -65,10 +65,14 @@ void launch_results(const params::Queue& q, const params::ChannelNorm& p, const 
     const int64_t splits = std::clamp<int64_t>(most / cut.tiles, 1, p.samples);
     launch(q, "channel_apply", fast_adjacent_apply_kernel<T, block, Backward>, {cut.tiles * splits, block}, p, splits);
   } else {
-    const int64_t units = all / (cut.vectors ? vector_width<T> : 1);
-    launch(q, "channel_apply",
-           adjacent ? channel_apply_kernel<T, block, true, Backward> : channel_apply_kernel<T, block, false, Backward>,
-           {ceil_div(units, block * ChannelTuning::units), block}, p, cut, FastDivmod64(p.channels));
+    const int64_t width = cut.vectors ? vector_width<T> : 1, vectors = p.channels / width;
+    if (adjacent)
+      launch(q, "channel_apply", channel_apply_kernel<T, block, true, Backward>,
+             {ceil_div(ceil_div(p.samples, ChannelTuning::rows) * vectors, block), block}, p, cut,
+             FastDivmod64(vectors));
+    else
+      launch(q, "channel_apply", channel_apply_kernel<T, block, false, Backward>,
+             {ceil_div(all / width, block * ChannelTuning::units), block}, p, cut, FastDivmod64(p.channels));
   }
 }
 

@@ -132,11 +132,22 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::Channe
   if (mine) store_total<T>(p, channel, total);
 }
 
-// The second launch: the result, or the gradient. In units of V elements.
-template <class T, int V, bool Adjacent, bool Backward, int Size>
-STATOR_FN void apply_units(const Group<Size>& group, const params::ChannelNorm& p, const ChannelCut& cut,
-                           FastDivmod64 channels) {
+// The second launch: the result, or the gradient, of one vector of V elements.
+template <class T, int V, bool Backward, class F>
+STATOR_FN void apply_vector(const params::ChannelNorm& p, int64_t at, F coefficients) {
   using A = opmath_t<T>;
+  const Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + at);
+  Vec<T, V> grad{}, out;
+  if constexpr (Backward) grad = load_vector<V>(static_cast<const T*>(p.grad) + at);
+  STATOR_UNROLL()
+  for (int j = 0; j < V; ++j)
+    out[j] = convert<T>(channel_result<Backward>(coefficients(j), convert<A>(in[j]), convert<A>(grad[j])));
+  store_vector(static_cast<T*>(p.y) + at, out);
+}
+
+template <class T, int V, bool Backward, int Size>
+STATOR_FN void apply_apart(const Group<Size>& group, const params::ChannelNorm& p, const ChannelCut& cut,
+                           FastDivmod64 channels) {
   constexpr int U = ChannelTuning::units;
   const int64_t all = p.samples * p.channels * p.inner / V;
   STATOR_UNROLL(1)
@@ -144,28 +155,37 @@ STATOR_FN void apply_units(const Group<Size>& group, const params::ChannelNorm& 
     const int64_t unit = (group.block() * U + k) * Size + group.rank();
     if (unit >= all) return;
     int64_t c;
-    channels.divmod(Adjacent ? unit * V : cut.inner.divide(unit), c);
-    const Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + unit * V);
-    Vec<T, V> grad{}, out;
-    if constexpr (Backward) grad = load_vector<V>(static_cast<const T*>(p.grad) + unit * V);
-    ChannelCoefficients<A> k0 = channel_coefficients<T, Backward>(p, c);
-    STATOR_UNROLL()
-    for (int j = 0; j < V; ++j) {
-      if (Adjacent && j > 0) k0 = channel_coefficients<T, Backward>(p, c + j);
-      out[j] = convert<T>(channel_result<Backward>(k0, convert<A>(in[j]), convert<A>(grad[j])));
-    }
-    store_vector(static_cast<T*>(p.y) + unit * V, out);
+    channels.divmod(cut.inner.divide(unit), c);
+    const auto coefficients = channel_coefficients<T, Backward>(p, c);
+    apply_vector<T, V, Backward>(p, unit * V, [&](int) { return coefficients; });
   }
 }
 
+// A thread has the same channels in several rows, so that it reads what they are multiplied by once.
+template <class T, int V, bool Backward, int Size>
+STATOR_FN void apply_adjacent(const Group<Size>& group, const params::ChannelNorm& p, FastDivmod64 vectors) {
+  int64_t vector;
+  const int64_t first = vectors.divmod(group.block() * Size + group.rank(), vector) * ChannelTuning::rows;
+  const int64_t last = first + ChannelTuning::rows < p.samples ? first + ChannelTuning::rows : p.samples;
+  if (first >= last) return;
+  ChannelCoefficients<opmath_t<T>> coefficients[V];
+  STATOR_UNROLL()
+  for (int j = 0; j < V; ++j) coefficients[j] = channel_coefficients<T, Backward>(p, vector * V + j);
+  STATOR_UNROLL(4)
+  for (int64_t row = first; row < last; ++row)
+    apply_vector<T, V, Backward>(p, row * p.channels + vector * V, [&](int j) { return coefficients[j]; });
+}
+
+// divisor: the channels, or where they are adjacent the vectors of a row.
 template <class T, int Size, bool Adjacent, bool Backward>
-STATOR_KERNEL_RESIDENT(Size, 1) void channel_apply_kernel(params::ChannelNorm p, ChannelCut cut,
-                                                          FastDivmod64 channels) {
+STATOR_KERNEL_RESIDENT(Size, 1) void channel_apply_kernel(params::ChannelNorm p, ChannelCut cut, FastDivmod64 divisor) {
   const Group<Size> group;
-  if (cut.vectors)
-    apply_units<T, vector_width<T>, Adjacent, Backward>(group, p, cut, channels);
+  constexpr int V = vector_width<T>;
+  if constexpr (Adjacent)
+    cut.vectors ? apply_adjacent<T, V, Backward>(group, p, divisor) : apply_adjacent<T, 1, Backward>(group, p, divisor);
   else
-    apply_units<T, 1, Adjacent, Backward>(group, p, cut, channels);
+    cut.vectors ? apply_apart<T, V, Backward>(group, p, cut, divisor)
+                : apply_apart<T, 1, Backward>(group, p, cut, divisor);
 }
 
 }  // namespace stator::STATOR_TARGET::norm

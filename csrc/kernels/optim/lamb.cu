@@ -17,12 +17,22 @@ struct Step {
   }
 };
 
-template <class A>
+// Where blocks have threads, these add to `squares` what a thread passes: parameters and their steps, by moments as
+// they are stored.
+template <class A, class S>
 struct UpdateMoments {
   static constexpr int states = 2;
   static constexpr bool writes_param = false, writes_states = true;
   Step<A> step;
-  STATOR_FN void operator()(A grad, A&, A (&s)[2]) const { step.moments.update(grad, s); }
+  A* squares;
+  STATOR_FN void operator()(A grad, A& param, A (&s)[2]) const {
+    step.moments.update(grad, s);
+    if constexpr (!fast_host) {
+      const A made = step(param, A(S(s[0])), A(S(s[1])));
+      squares[0] += param * param;
+      squares[1] += made * made;
+    }
+  }
 };
 
 template <class A>
@@ -34,7 +44,7 @@ struct MakeStep {
   STATOR_FN void operator()(A, A& param, A (&s)[2]) const { param -= rate * step(param, s[0], s[1]); }
 };
 
-// Sums of squares over the chunk, of the parameters and of their step.
+// Fast host: sums of squares over the chunk, of the parameters and of their step.
 template <class T, class S, class P, class Group>
 STATOR_FN void chunk_squares(const Group& group, const params::OptimTensor& t, const P* params, const Chunk& chunk,
                              const Step<opmath_t<T>>& step, double* out) {
@@ -66,15 +76,21 @@ STATOR_KERNEL(Size) void lamb_moments_kernel(TensorList<params::OptimTensor, Cap
   using Known = Prepared<Step<A>, A>;
   const Known known = computed_once<Known>(group, [&] { return Known{Step<A>(numbers), gradient_factor<A>(numbers)}; });
   const Step<A> step = known.rule;
-  update_tensor<T, S>(group, t, chunk, UpdateMoments<A>{step}, known.factor);
-  group.sync();
+  A squares[2] = {};
+  update_tensor<T, S>(group, t, chunk, UpdateMoments<A, S>{step, squares}, known.factor);
   double* const own = partials + 2 * group.block();
-  bool summed = false;
-  if constexpr (!std::is_same_v<T, S>) {
-    summed = t.master != nullptr;
-    if (summed) chunk_squares<T, S>(group, t, static_cast<const S*>(t.master), chunk, step, own);
+  if constexpr (fast_host) {
+    if (!std::is_same_v<T, S> && t.master != nullptr)
+      chunk_squares<T, S>(group, t, static_cast<const S*>(t.master), chunk, step, own);
+    else
+      chunk_squares<T, S>(group, t, static_cast<const T*>(t.param), chunk, step, own);
+  } else {
+    const A of_params = group.reduce(squares[0], Sum{}), of_steps = group.reduce(squares[1], Sum{});
+    if (group.rank() == 0) {
+      own[0] = double(of_params);
+      own[1] = double(of_steps);
+    }
   }
-  if (!summed) chunk_squares<T, S>(group, t, static_cast<const T*>(t.param), chunk, step, own);
   // The last block of the tensor adds up what its blocks found.
   const int64_t begin = chunk.tensor > 0 ? list.tensors[chunk.tensor - 1].end : 0;
   const int64_t chunks = t.end - begin;

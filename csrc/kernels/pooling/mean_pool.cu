@@ -1,15 +1,19 @@
 // The mean of each window, and the root of a mean of powers.
+#include "device/lanes/sublanes.cuh"
 #include "device/launcher.cuh"
 #include "kernels/pooling/powers.cuh"
 #include "kernels/pooling/rows.cuh"
+
+#include <bit>
 
 namespace stator::STATOR_TARGET::pooling {
 namespace {
 
 using params::PoolKind;
 
+// 2^lanes_log2 neighbouring threads have a result, where blocks have threads.
 template <class T, int Size>
-STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows) {
+STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lanes_log2) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const T* const x = static_cast<const T*>(p.x);
@@ -50,24 +54,39 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows) {
                   A(window_of(p, p.axes[2], w).count);
       return convert<T>(powers ? root_of(sum / divisor * factor, exponent) : sum / divisor);
     };
-    cut.for_each(group, [&](const Place& at) {
+    static_assert(Size == PoolTuning::elements);
+    const int64_t result = (group.block() * Size + group.rank()) >> lanes_log2;
+    const int lanes = 1 << lanes_log2, lane = group.rank() & (lanes - 1);
+    const bool exists = result < cut.total;
+    const Place at = cut.place(exists ? result : 0);
+    A sum = A(0);
+    if (exists) {
       const T* const plane = x + at.plane * size;
-      A sum = A(0);
       if (powers)
-        for_window(p, at, [&](int i) { sum += power_of(convert<A>(plane[i]), exponent); });
+        for_window(p, at, [&](int i) { sum += power_of(convert<A>(plane[i]), exponent); }, lane, lanes);
       else
-        for_window(p, at, [&](int i) { sum += convert<A>(plane[i]); });
-      out[at.linear] = finish(sum, at, at.at[2]);
-    });
+        for_window(p, at, [&](int i) { sum += convert<A>(plane[i]); }, lane, lanes);
+    }
+    if (lanes > 1) sum = sum_sublanes(sum, lanes);
+    if (exists && lane == 0) out[result] = finish(sum, at, at.at[2]);
   }
+}
+
+// Threads that share a window: as many as it is wide where windows are far apart, so that a warp reads neighbours.
+int lanes_log2_of(const Pool& p) {
+  const PoolAxis& a = p.axes[2];
+  const int apart = p.adaptive ? a.in / std::max(a.out, 1) : a.out == 1 ? a.in : a.stride;
+  const int width = p.adaptive ? apart : a.kernel;
+  return fast_host || apart < 4 || width < 4 ? 0 : std::min(int(std::bit_width(unsigned(width - 1))), 5);
 }
 
 void mean_pool(const params::Queue& q, const Pool& p) {
   const Cut cut = cut_of(p, false);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "mean_pool", mean_pool_kernel<T, PoolTuning::block>,
-           {fast_host ? cut.row_blocks() : cut.blocks(), PoolTuning::block}, fast_host ? with_fixed_windows(p) : p, cut,
-           cut.rows_per_block());
+    const int lanes_log2 = lanes_log2_of(p);
+    const int64_t blocks = fast_host ? cut.row_blocks() : ceil_div(cut.total << lanes_log2, PoolTuning::block);
+    launch(q, "mean_pool", mean_pool_kernel<T, PoolTuning::block>, {blocks, PoolTuning::block},
+           fast_host ? with_fixed_windows(p) : p, cut, cut.rows_per_block(), lanes_log2);
   });
 }
 

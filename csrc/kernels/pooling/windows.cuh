@@ -86,9 +86,10 @@ inline Cut cut_of(const Pool& p, bool in) {
   return Cut(p.planes, extent(0), extent(1), extent(2));
 }
 
-// Calls f(index in the plane) for the elements of a result's window, in their order.
+// Calls f(index in the plane) for the elements of a result's window, in their order; or for every `lanes`-th of each
+// row, from one on.
 template <class F>
-STATOR_FN void for_window(const Pool& p, const Place& at, F f) {
+STATOR_FN void for_window(const Pool& p, const Place& at, F f, int lane = 0, int lanes = 1) {
   const Window d = window_of(p, p.axes[0], at.at[0]), h = window_of(p, p.axes[1], at.at[1]),
                w = window_of(p, p.axes[2], at.at[2]);
   STATOR_UNROLL(1)
@@ -97,7 +98,7 @@ STATOR_FN void for_window(const Pool& p, const Place& at, F f) {
     for (int j = h.first; j < h.end; j += p.axes[1].dilation) {
       const int row = (i * p.axes[1].in + j) * p.axes[2].in;
       STATOR_UNROLL(1)
-      for (int k = w.first; k < w.end; k += p.axes[2].dilation) f(row + k);
+      for (int k = w.first + lane * p.axes[2].dilation; k < w.end; k += lanes * p.axes[2].dilation) f(row + k);
     }
   }
 }

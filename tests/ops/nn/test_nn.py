@@ -189,6 +189,17 @@ def test_cross_entropy_and_backward(be, dtype, weighted, options):
         close(got.to_numpy(), want, "cross_entropy_backward", scale=max(1, float(np.max(np.abs(want)))))
 
 
+@pytest.mark.parametrize("classes", [2048, 2049])
+def test_cross_entropy_of_as_many_classes_as_a_block_holds_and_of_more(be, classes):
+    logits, target = rows((3, classes), "float32", 7), np.array([0, classes - 1, 1000])
+    args = be.asarray(logits), be.asarray(target)
+    close(
+        stator.nn.cross_entropy(*args).to_numpy(), oracles.cross_entropy(logits, target, None), "cross_entropy", scale=8
+    )
+    got = stator.nn.cross_entropy_backward(be.ones((), dtype="float32"), *args).to_numpy()
+    close(got, oracles.cross_entropy_backward(np.float32(1), logits, target, None), "cross_entropy_backward")
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 def test_cross_entropy_backward_of_many_rows_sums_the_weights_once(be, dtype, weighted):

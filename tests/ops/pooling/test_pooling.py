@@ -43,6 +43,14 @@ def test_windows_of_all_dtypes(be, dtype):
     close(powers, oracle.power(widen(positive), 2, whole, 9))
 
 
+@pytest.mark.parametrize("width, results", [(45, 5), (37, 6), (33, 1), (80, 2)])
+def test_means_of_wide_windows(be, width, results):
+    """Several threads of a warp have such a window: more than it has columns, or fewer."""
+    x = drawn((2, 3, 9, width), "float32")
+    close(nn.adaptive_avg_pool2d(be.asarray(x), (2, results)), oracle.mean(x, oracle.adaptive(x, (2, results))))
+    close(nn.avg_pool2d(be.asarray(x), 5, 4), oracle.mean(x, oracle.windows(x, 2, 5, 4)))
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_adaptive_windows_of_all_dtypes(be, dtype):
     x = drawn((2, 3, 9, 8), dtype)
