@@ -132,11 +132,11 @@ def section(shown: bool = False) -> list[str]:
     return [
         BEGIN,
         "",
-        f"### scikit-learn {sklearn.__version__.rpartition('.')[0]}",
+        f"## scikit-learn {sklearn.__version__.rpartition('.')[0]}",
         "",
         *table(learned, "scikit-learn"),
         "",
-        f"### SciPy {scipy.__version__.rpartition('.')[0]}",
+        f"## SciPy {scipy.__version__.rpartition('.')[0]}",
         "",
         *table(computed, "SciPy"),
         "",

@@ -1,0 +1,37 @@
+"""The page of operations and traits that stator was asked to have, made of the tables that the tests check."""
+
+from __future__ import annotations
+
+import csv
+from itertools import groupby
+from pathlib import Path
+
+from texts import escaped
+
+_INTRODUCTION = """# What was asked for
+
+stator re-imagines five designs of GPU backends. These are the operations and methods that they name, and the calls that
+do it here; `python tools/coverage.py` and the tests of `tests/coverage` check that each call exists. A method without a
+call has the reason instead."""
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _code(call: str) -> str:
+    return f"`{call}`" if call else ""
+
+
+def page(folder: Path) -> str:
+    parts = [_INTRODUCTION, "## Operations"]
+    by_family = sorted(_rows(folder / "operations.tsv"), key=lambda row: row["family"])
+    for family, rows in groupby(by_family, key=lambda row: row["family"]):
+        lines = [f"| {escaped(row['operation'])} | {_code(row['call'])} |" for row in rows]
+        parts += [f"### {family}", "\n".join(["| asked for | here |", "|---|---|", *lines])]
+    parts.append("## Traits")
+    for trait, rows in groupby(_rows(folder / "traits.tsv"), key=lambda row: row["trait"]):
+        lines = [f"| {escaped(row['method'])} | {_code(row['call'])} {escaped(row['reason'] or '')} |" for row in rows]
+        parts += [f"### {trait}", "\n".join(["| asked for | here |", "|---|---|", *lines])]
+    return "\n\n".join(parts) + "\n"
