@@ -24,6 +24,7 @@ extensions = [
 exclude_patterns = ["extensions", "gallery/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = True
+smartquotes = False  # texts have code outside of quotes
 
 # Pages link to headings of each other, and use tables of GitHub's Markdown.
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]

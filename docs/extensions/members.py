@@ -147,9 +147,9 @@ def grouped(module: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def module_page(name: str, about: str) -> str:
     full = f"stator.{name}"
-    members = _public(importlib.import_module(full))
+    groups = grouped(full, _public(importlib.import_module(full)))
+    members = {of: found for group in groups.values() for of, found in group.items()}
     parts = [f"# {full}", about, f"```{{py:module}} {full}\n```", overview(full, members)]
-    groups = grouped(full, members)
     for title, group in groups.items():
         parts += [f"## {title}"] if len(groups) > 1 else []
         parts += [described(full, of, found) for of, found in group.items()]
