@@ -1,8 +1,8 @@
 """The tables of docs/from_others hold: each cell is a call, and those of both libraries give equal results.
 
-The pages are the only source. A row has their call, ours and what differs; an empty last cell says that dtype, shape and
-values are the same, any other that shape and values are. A cell that names a function of ours without calling it says
-that it exists.
+The pages are the only source. A row has their call, ours and what differs; an empty last cell says that dtype, shape
+and values are the same, any other that shape and values are. A cell that names a function of ours
+without calling it says that it exists.
 """
 
 import re
