@@ -1,6 +1,13 @@
-"""k-means: groups points around centres by turns of assigning and averaging."""
+"""k-means
+=======
+
+Groups points around centres, by turns of assigning each point to its nearest centre and averaging the points of each
+centre. All distances come from one matrix product, so that no array of points x centres x axes is needed.
+"""
 
 import numpy
+
+SMALL = {"points": 300, "axes": 4, "groups": 3}
 
 
 def make(np, points=20_000, axes=16, groups=8):
@@ -24,10 +31,24 @@ def run(np, x, groups, turns=20):
         label = squares.argmin(axis=1)
         member = (label[:, None] == np.arange(groups)).astype(x.dtype)
         centres = (member.T @ x) / np.maximum(member.sum(axis=0), 1)[:, None]
-    return {"centres": centres, "inertia": squares.min(axis=1).sum(), "sizes": np.bincount(label, minlength=groups)}
+    return {
+        "centres": centres,
+        "inertia": squares.min(axis=1).sum(),
+        "sizes": np.bincount(label, minlength=groups),
+        "points": x,
+        "label": label,
+    }
+
+
+def draw(plt, results):
+    plt.figure(layout="constrained")
+    plt.scatter(*results["points"][:, :2].T, s=2, c=results["label"], cmap="tab10")
+    plt.plot(*results["centres"][:, :2].T, "k+", markersize=14, label="centres")
+    plt.title("The first two axes of the points, coloured by group")
+    plt.legend()
 
 
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

@@ -1,4 +1,11 @@
-"""The heat equation on a plate: hot and cold edges, a hot spot, and explicit steps in time."""
+"""The heat equation on a plate
+============================
+
+A plate has a hot edge, a cold edge and a hot spot; explicit steps in time spread the heat. Each step is written with
+slices of the plate, and is added to its inside in place.
+"""
+
+SMALL = {"size": 24}
 
 
 def make(np, size=512):
@@ -20,7 +27,15 @@ def run(np, plate, steps=300, rate=0.2):
     return {"plate": u, "warmest": u[1:-1, 1:-1].max(), "flow": np.hypot(flow_y, flow_x)}
 
 
+def draw(plt, results):
+    plt.figure(layout="constrained")
+    plt.imshow(results["plate"], cmap="inferno")
+    plt.colorbar(label="temperature")
+    plt.contour(results["plate"], levels=10, colors="white", linewidths=0.5)
+    plt.title("The plate after the last step, with lines of equal temperature")
+
+
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

@@ -1,6 +1,13 @@
-"""The game of life on a torus, and how many cells live in each generation."""
+"""The game of life
+================
+
+Cells live and die on a torus by the number of their neighbours, which rolled copies of the board count. It shows work
+on small integers and bools, and how the number of living cells settles.
+"""
 
 import numpy
+
+SMALL = {"size": 20}
 
 
 def make(np, size=512):
@@ -18,7 +25,15 @@ def run(np, board, generations=100):
     return {"board": board, "living": np.stack(living)}
 
 
+def draw(plt, results):
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    left.imshow(results["board"], cmap="gray_r", interpolation="nearest")
+    left.set(title="The last generation", xticks=[], yticks=[])
+    right.plot(results["living"])
+    right.set(xlabel="generation", title="Living cells")
+
+
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

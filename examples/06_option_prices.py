@@ -1,6 +1,13 @@
-"""Prices of options by Monte Carlo: an Asian call and a European one, whose price has a formula."""
+"""Option prices by Monte Carlo
+============================
+
+Simulates paths of a share price, and from them the prices of an Asian and a European call. The European one also has a
+formula, by Black and Scholes, so the picture can show that the confidence band of the estimate closes around it.
+"""
 
 import math
+
+SMALL = {"paths": 4000, "steps": 8}
 
 
 def make(np, paths=100_000, steps=50):
@@ -23,16 +30,35 @@ def run(np, rng, paths, steps, spot=100.0, strike=105.0, rate=0.03, volatility=0
     discount = math.exp(-rate * years)
     european = discount * np.maximum(prices[-1] - strike, 0)
     asian = discount * np.maximum(prices.mean(axis=0) - strike, 0)
+    counts = np.arange(1, paths + 1)
+    running = np.cumsum(european) / counts
+    variance = np.maximum(np.cumsum(european**2) / counts - running**2, 0)
     return {
         "european": european.mean(),
         "error of european": european.std() / math.sqrt(paths),
         "by formula": formula(spot, strike, rate, volatility, years),
         "asian": asian.mean(),
         "quartiles": np.percentile(prices[-1], [25, 50, 75]),
+        "running mean": running,
+        "running error": np.sqrt(variance / counts),
     }
+
+
+def draw(plt, results):
+    first = len(results["running mean"]) // 1000
+    mean, error = (results[name][first:] for name in ("running mean", "running error"))
+    counts = range(first + 1, first + 1 + len(mean))
+    plt.figure(layout="constrained")
+    plt.fill_between(counts, mean - 1.96 * error, mean + 1.96 * error, alpha=0.3, label="95 % confidence")
+    plt.plot(counts, mean, label="Monte Carlo")
+    plt.axhline(results["by formula"], color="black", linestyle="--", label="Black and Scholes")
+    plt.xscale("log")
+    plt.xlabel("paths")
+    plt.ylabel("price of the European call")
+    plt.legend()
 
 
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

@@ -1,4 +1,11 @@
-"""The Mandelbrot set: after how many steps each point of the plane escapes, with masks of those that have not."""
+"""The Mandelbrot set
+==================
+
+Counts after how many steps each point of the plane escapes. Masks of the points that have not escaped choose what is
+computed, so it shows indexing by masks, assignment through them, and complex numbers.
+"""
+
+SMALL = {"height": 20, "width": 30}
 
 
 def make(np, height=400, width=600):
@@ -20,7 +27,14 @@ def run(np, c, steps=60):
     return {"escaped": escaped, "inside": inside.mean(), "counts": counts}
 
 
+def draw(plt, results):
+    plt.figure(figsize=(8, 5), layout="constrained")
+    plt.imshow(results["escaped"] + 1, cmap="magma", norm="log", extent=(-2.2, 0.8, -1.2, 1.2), origin="lower")
+    plt.colorbar(label="steps until a point escapes, and 1")
+    plt.title(f"{float(results['inside']):.1%} of the points never escape")
+
+
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

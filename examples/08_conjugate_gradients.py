@@ -1,4 +1,11 @@
-"""Poisson's equation on a grid by conjugate gradients, without a matrix."""
+"""Poisson's equation by conjugate gradients
+=========================================
+
+Solves Poisson's equation on a grid without a matrix: the solver only asks for the five-point differences of a grid,
+which slices give. The host reads one number per step, to know when it is done.
+"""
+
+SMALL = {"size": 12}
 
 
 def make(np, size=200):
@@ -18,7 +25,7 @@ def run(np, source, tolerance=1e-8, most=1000):
     p = r.copy()
     rho = np.vdot(r, r)
     enough = tolerance**2 * float(np.vdot(source, source))
-    steps = 0
+    steps, history = 0, [rho]
     while float(rho) > enough and steps < most:
         q = laplacian(np, p)
         alpha = rho / np.vdot(p, q)
@@ -27,10 +34,20 @@ def run(np, source, tolerance=1e-8, most=1000):
         before, rho = rho, np.vdot(r, r)
         p = r + (rho / before) * p
         steps += 1
-    return {"u": u, "steps": steps, "residual": np.linalg.norm(source - laplacian(np, u))}
+        history.append(rho)
+    residual = np.linalg.norm(source - laplacian(np, u))
+    return {"u": u, "steps": steps, "residual": residual, "history": np.sqrt(np.stack(history))}
+
+
+def draw(plt, results):
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    plt.colorbar(left.imshow(results["u"], cmap="RdBu_r", origin="lower"))
+    left.set(title="The solution")
+    right.semilogy(results["history"])
+    right.set(xlabel="step", title="Norm of the residual")
 
 
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

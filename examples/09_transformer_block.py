@@ -1,6 +1,13 @@
-"""The forward pass of a block of a GPT: normalisation, attention that sees only what came before, and two layers."""
+"""A transformer block
+===================
+
+The forward pass of a block of a GPT: normalisation, attention that sees only what came before, and two layers, on
+random weights. Each is a few lines of NumPy; the picture shows what the positions attend to.
+"""
 
 import numpy
+
+SMALL = {"batch": 2, "length": 12, "width": 32}
 
 
 def make(np, batch=4, length=256, width=256):
@@ -34,16 +41,25 @@ def attention(np, x, project, out, heads):
     scores = q @ k.swapaxes(-1, -2) / (width // heads) ** 0.5
     before = np.tril(np.ones((length, length), dtype=bool))
     shares = softmax(np, np.where(before, scores, np.float32(-1e9)))
-    return (shares @ v).transpose(0, 2, 1, 3).reshape(batch, length, width) @ out
+    return (shares @ v).transpose(0, 2, 1, 3).reshape(batch, length, width) @ out, shares
 
 
 def run(np, x, project, out, up, down, heads=8):
-    x = x + attention(np, normalised(np, x), project, out, heads)
+    update, shares = attention(np, normalised(np, x), project, out, heads)
+    x = x + update
     x = x + gelu(np, normalised(np, x) @ up) @ down
-    return {"x": x, "norm": np.linalg.norm(x, axis=-1)}
+    return {"x": x, "norm": np.linalg.norm(x, axis=-1), "shares": shares[0]}
+
+
+def draw(plt, results):
+    _, axes = plt.subplots(2, 4, figsize=(9, 5), layout="constrained")
+    for head, (ax, shares) in enumerate(zip(axes.flat, results["shares"], strict=True)):
+        ax.imshow(shares[:32, :32], cmap="viridis", norm="log", vmin=1e-3, vmax=1)
+        ax.set(title=f"head {head}", xticks=[], yticks=[])
+    plt.suptitle("What the first 32 positions (rows) attend to (columns)")
 
 
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

@@ -1,6 +1,13 @@
-"""A spectrogram of a rising tone in noise: windows, Fourier transforms, decibels, and the loudest frequency."""
+"""A spectrogram
+=============
+
+A tone that rises is hidden in noise. Overlapping windows, their Fourier transforms and the loudest frequency of each
+find it, and a straight line through those frequencies tells how fast it rises.
+"""
 
 import numpy
+
+SMALL = {"seconds": 0.5}
 
 
 def make(np, seconds=10, rate=16_000):
@@ -18,10 +25,24 @@ def run(np, signal, rate, size=1024, hop=256):
     loudest = frequencies[power.argmax(axis=1)]
     smooth = np.convolve(loudest, np.ones(5) / 5, mode="valid")
     slope, start = np.polyfit(starts[2:-2] / rate, smooth, 1)
-    return {"level": level, "loudest": loudest, "slope": slope, "start": start}
+    return {"level": level, "loudest": loudest, "at": starts / rate, "slope": slope, "start": start, "top": rate / 2}
+
+
+def draw(plt, results):
+    at, loudest = results["at"], results["loudest"]
+    plt.figure(figsize=(8, 4), layout="constrained")
+    level = results["level"].T
+    top = float(results["top"])
+    plt.imshow(level, origin="lower", aspect="auto", extent=(at[0], at[-1], 0, top), vmin=level.max() - 60)
+    plt.colorbar(label="dB")
+    plt.plot(at, float(results["start"]) + float(results["slope"]) * at, "r--", label="line through the loudest")
+    plt.ylim(0, 1.5 * loudest.max())
+    plt.xlabel("seconds")
+    plt.ylabel("Hz")
+    plt.legend()
 
 
 if __name__ == "__main__":
     from command import main
 
-    main(__doc__, make, run)
+    main(__doc__, make, run, draw, SMALL)

@@ -1,0 +1,64 @@
+"""Nearest neighbours
+==================
+
+Names handwritten digits by the known images that are most like them. All distances come from one matrix product,
+``topk`` finds the nearest images of each row, and they vote. The picture shows some images
+beside their neighbours: those first, in red, that three neighbours name wrong.
+"""
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+import stator
+
+SMALL = {"known": 200, "asked": 40}
+
+
+def make(known=1400, asked=397):
+    x, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(15).permutation(len(y))
+    x, y = (x[order] / 16).astype("float32"), y[order]
+    return x[:known], y[:known], x[known : known + asked], y[known : known + asked]
+
+
+def run(be, images, digits, queries, wanted, most=15):
+    x, y, q, wanted = (be.asarray(v) for v in (images, digits, queries, wanted))
+    squares = stator.sum(q * q, axis=1)[:, None] - 2 * (q @ x.T) + stator.sum(x * x, axis=1)
+    distances, nearest = stator.topk(squares, most, axis=1, largest=False)
+    votes = stator.cumulative_sum(stator.nn.one_hot(y[nearest], 10), axis=1)  # of the first, the first two, ...
+    named = stator.argmax(votes, axis=2)
+    right = stator.mean((named == wanted[:, None]).astype("float64"), axis=0)
+    order = stator.argsort(named[:, 2] == wanted, stable=True)  # those that three neighbours name wrong come first
+    shown = order[:8]
+    return {
+        "right by number of neighbours": right,
+        "right by three": right[2],
+        "distance of the nearest": stator.sqrt(stator.maximum(distances[:, 0], 0)),
+        "queries": q[shown].reshape(-1, 8, 8),
+        "neighbours": x[nearest[shown, :5]].reshape(-1, 5, 8, 8),
+        "named": named[shown, 2],
+        "digits": wanted[shown],
+    }
+
+
+def draw(plt, results):
+    figure = plt.figure(figsize=(10, 5), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    axes = left.subplots(8, 6)
+    rows = zip(axes, results["queries"], results["neighbours"], results["named"], results["digits"], strict=False)
+    for row, query, neighbours, named, digit in rows:
+        for ax, image in zip(row, [query, *neighbours], strict=True):
+            ax.imshow(image, cmap="gray_r")
+            ax.set(xticks=[], yticks=[])
+        row[0].set_ylabel(f"{named}", color="black" if named == digit else "red", rotation=0, labelpad=12)
+    left.suptitle("Images with their names, and their neighbours")
+    ax = right.subplots()
+    shares = 100 * results["right by number of neighbours"]
+    ax.plot(range(1, 1 + len(shares)), shares, "o-")
+    ax.set(xlabel="neighbours that vote", ylabel="percent", title="Named right")
+
+
+if __name__ == "__main__":
+    from command import on_device
+
+    on_device(__doc__, make, run, draw, SMALL)

@@ -1,0 +1,66 @@
+"""Random walks on streams
+=======================
+
+Many walks in the plane, drawn by generators that are independent of each other, each on a stream of its own. Work of
+different streams may overlap, yet what a generator draws depends on its seed alone: the same walks come out when one
+stream draws them one after another. The distance grows with the square root of the number of steps.
+"""
+
+import math
+
+import stator
+
+SMALL = {"walks": 40, "steps": 50}
+
+
+def make(walks=4000, steps=1000, groups=4, seed=16):
+    return walks // groups, steps, groups, seed
+
+
+def walk(generator, walks, steps):
+    """Positions (walks, steps + 1, 2) of walks that begin at 0."""
+    steps = generator.normal(size=(walks, steps, 2), dtype="float32")
+    return stator.pad(stator.cumulative_sum(steps, axis=1), ((0, 0), (1, 0), (0, 0)))
+
+
+def run(be, walks, steps, groups, seed):
+    be.random.seed(seed)
+    pool, last, parts = be.stream_pool(groups), be.current_stream, []
+    for generator in be.random.spawn(groups):
+        stream = pool.next()
+        with stream:
+            positions = walk(generator, walks, steps)
+            squares = stator.sum(positions**2, axis=2)
+            parts.append((positions, stator.mean(squares, axis=0), stator.sqrt(squares[:, -1])))
+        last.wait(stream.record())  # what follows on the current stream may read these arrays
+    positions, squares, ends = zip(*parts, strict=True)
+
+    be.random.seed(seed)
+    again = [walk(generator, walks, steps) for generator in be.random.spawn(groups)]
+    same = stator.stack([stator.all(a == b) for a, b in zip(again, positions, strict=True)])
+    return {
+        "walks": stator.concat([p[:2] for p in positions]),
+        "distance": stator.sqrt(stator.mean(stator.stack(squares), axis=0)),
+        "ends": stator.concat(ends),
+        "same on one stream": stator.mean(same.astype("float32")),
+    }
+
+
+def draw(plt, results):
+    steps = results["distance"].size
+    _, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+    for positions in results["walks"]:
+        left.plot(*positions.T, linewidth=0.6)
+    left.set(title="Two walks of each stream", aspect="equal", adjustable="datalim")
+    middle.plot(results["distance"], label="of the walks")
+    middle.plot([math.sqrt(2 * n) for n in range(steps)], "k--", label="square root of 2 x steps")
+    middle.set(xlabel="steps", title="Root of the mean squared distance")
+    middle.legend()
+    right.hist(results["ends"], bins=40)
+    right.set(xlabel="distance", title="Distances of the ends")
+
+
+if __name__ == "__main__":
+    from command import on_device
+
+    on_device(__doc__, make, run, draw, SMALL)
