@@ -42,17 +42,14 @@ def run(be, images, digits, queries, wanted, most=15):
 
 
 def draw(plt, results):
-    figure = plt.figure(figsize=(10, 5), layout="constrained")
-    left, right = figure.subfigures(1, 2)
-    axes = left.subplots(8, 6)
-    rows = zip(axes, results["queries"], results["neighbours"], results["named"], results["digits"], strict=False)
-    for row, query, neighbours, named, digit in rows:
-        for ax, image in zip(row, [query, *neighbours], strict=True):
-            ax.imshow(image, cmap="gray_r")
-            ax.set(xticks=[], yticks=[])
-        row[0].set_ylabel(f"{named}", color="black" if named == digit else "red", rotation=0, labelpad=12)
-    left.suptitle("Images with their names, and their neighbours")
-    ax = right.subplots()
+    _, (left, ax) = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
+    images = np.concatenate([results["queries"][:, None], results["neighbours"]], axis=1)
+    images = np.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=0.3)
+    left.imshow(np.block([list(row) for row in images]), cmap="gray_r")
+    left.set(title="Images with their names, and their neighbours", xticks=[])
+    left.set_yticks(np.arange(len(images)) * 10 + 4.5, results["named"])
+    for label, named, digit in zip(left.get_yticklabels(), results["named"], results["digits"], strict=True):
+        label.set_color("black" if named == digit else "red")
     shares = 100 * results["right by number of neighbours"]
     ax.plot(range(1, 1 + len(shares)), shares, "o-")
     ax.set(xlabel="neighbours that vote", ylabel="percent", title="Named right")

@@ -44,7 +44,7 @@ def run(be, x, before, after, blur=2e-3, tolerance=1e-9):
         "plan": plan,
         "before": before,
         "after": after,
-        "mean way": plan @ x / before - x,
+        "mean goal": plan @ x / before,
         "cost": stator.sum(plan * cost),
         "error": error,
         "turns": turns,
@@ -54,14 +54,13 @@ def run(be, x, before, after, blur=2e-3, tolerance=1e-9):
 def draw(plt, results):
     _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     left.imshow(results["plan"] ** 0.5, cmap="Blues", origin="lower", extent=(0, 1, 0, 1))
-    left.set(xlabel="to", ylabel="from", title=f"The plan after {int(results['turns'])} turns")
     x = np.linspace(0, 1, len(results["before"]))
+    left.plot(results["mean goal"], x, color="C1", label="mean goal")
+    left.legend()
+    left.set(xlabel="to", ylabel="from", title=f"The plan after {int(results['turns'])} turns")
     right.fill_between(x, results["before"], alpha=0.5, label="before")
     right.fill_between(x, results["after"], alpha=0.5, label="after")
-    at = slice(len(x) // 20, None, len(x) // 15)
-    where = x[at], 0 * x[at] - results["before"].max() / 10, results["mean way"][at], 0 * x[at]
-    right.quiver(*where, angles="xy", scale_units="xy", scale=1, width=4e-3)
-    right.set(xlabel="place", title="The heaps, and how far the sand goes on average")
+    right.set(xlabel="place", title="The heaps")
     right.legend()
 
 
