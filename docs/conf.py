@@ -38,6 +38,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"[\\/]\d\d_\w+\.py",
     "ignore_pattern": r"__init__\.py|command\.py|[\\/]plugin[\\/]",
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
