@@ -10,6 +10,7 @@ import collections
 import gc
 import os
 import re
+import signal
 import time
 
 import pytest
@@ -25,6 +26,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if emulated := config.getoption("--emulate"):
         os.environ["STATOR_EMULATE"] = emulated  # before stator is imported, and for the processes that tests start
+    if hasattr(config, "workerinput"):  # pytest-xdist ignores interrupts, which processes inherit
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _devices(config):
@@ -133,6 +136,13 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if _emulates(item)]
     items.sort(key=lambda item: "layout" not in item.path.parts)  # the cheapest tests first; the sort is stable
+
+
+def pytest_collection_finish():
+    """Tests that look for leaks collect garbage after each step. What the modules of all tests have made, a million
+    objects, need not be looked at each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session):

@@ -31,7 +31,9 @@ def exported(name: str) -> list[str]:
 
 
 def test_libstator_exports_its_api_alone():
-    foreign = [s for s in exported("libstator.so") if not re.search(r"\bstator(::|_target_)", s)]
+    # The two C functions are found by other libraries by their names: stator/execution/allocator.hpp.
+    ours = r"\bstator(::|_target_)|^stator_(de)?allocate$"
+    foreign = [s for s in exported("libstator.so") if not re.search(ours, s)]
     # Every C++ library has weak copies of the standard library's templates, which resolve to one another.
     foreign = [
         s
