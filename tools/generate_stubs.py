@@ -69,7 +69,8 @@ SPECIAL = {
     ],
     "Backend": [
         "def __new__(cls, device: str = ..., *, allow_tf32: bool = ..., deterministic: bool = ..., "
-        "check_indices: str = ..., memory_limit: int | None = ..., require_libraries: bool | None = ...) -> Self"
+        "check_indices: str = ..., memory_limit: int | None = ..., require_libraries: bool | None = ..., "
+        "allocator: object = ...) -> Self"
     ],
     "PinnedMemory": ["def __buffer__(self, flags: int, /) -> memoryview"],
     "SharedMemory": ["def __buffer__(self, flags: int, /) -> memoryview"],

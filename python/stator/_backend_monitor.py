@@ -59,10 +59,11 @@ class BackendMonitor:
     def cleanup_resources(self) -> int:
         """Gives up cached memory and cached programs that are not in use; returns the bytes of memory freed."""
         backend = self._monitored()
-        before = backend.memory_stats()["cached_bytes"]
+        before: int = backend.memory_stats()["cached_bytes"]
         backend.clear_program_cache()
         backend.empty_cache()
-        return max(0, before - backend.memory_stats()["cached_bytes"])
+        after: int = backend.memory_stats()["cached_bytes"]
+        return max(0, before - after)
 
     def enable_monitoring(self, interval: float = 1.0, *, snapshot: str | os.PathLike[str] | None = None) -> None:
         """Reads figures on a thread from now on, for history and callbacks. Off, as at first, it costs nothing.
