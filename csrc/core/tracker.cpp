@@ -74,7 +74,7 @@ std::vector<Ref<Box>> Tracker::of_scope(uint32_t scope) const {
 std::vector<MemoryOwner> Tracker::owners(size_t most, const std::vector<uint32_t>* scopes) const {
   std::map<std::pair<uint16_t, size_t>, size_t> counts;
   for_each([&](const Box& box) {
-    const bool counted = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned;
+    const bool counted = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned || box.kind_ == BoxKind::managed;
     if (!counted || box.bytes() == 0) return;
     if (scopes && std::find(scopes->begin(), scopes->end(), box.scope()) == scopes->end()) return;
     ++counts[{box.origin_, box.bytes()}];

@@ -24,7 +24,6 @@ from stator._recovery.methods import BackendErrors
 from stator.config import BackendConfig, default_device, resolve
 from stator.errors import DTypeError, StatorError, renamed
 from stator.hardware.backend_methods import BackendDevices
-from stator.resources._allocators import allocator_functions
 from stator.resources._managed_methods import BackendManaged
 from stator.resources._memory import BackendMemory
 from stator.resources._methods import BackendResources
@@ -164,7 +163,11 @@ class Backend(
         OutOfMemoryError where a device has less than memory_pool_size.
         """
         _libraries.register()
-        functions = None if allocator is None else allocator_functions(allocator)
+        functions = None
+        if allocator is not None:
+            from stator.resources._allocators import allocator_functions
+
+            functions = allocator_functions(allocator)
         chosen = resolve(config, {"device": device, **options}).to_dict()
         _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before _choose()
         wanted = chosen.pop("device")

@@ -6,6 +6,7 @@ import pytest
 
 import stator
 from stator.errors import DTypeError, InvalidValueError, OutOfMemoryError
+from stator.resources import BufferDescriptor
 
 MIB = 2**20
 
@@ -45,6 +46,19 @@ def test_what_is_in_a_cache_counts_only_when_it_is_used(be):
             mebibytes(be, 2)
         with pytest.raises(OutOfMemoryError, match=r"the scope \d+ in use"):
             mebibytes(be, 4)
+
+
+@pytest.mark.parametrize("name", ["managed", "allocate_unified", "create_scoped_buffer"])
+def test_all_ways_to_memory_count(be, name):
+    made = (lambda n: be.managed(n, "uint8")) if name == "managed" else getattr(be, name)
+    size = BufferDescriptor if name == "create_scoped_buffer" else int
+    with be.scoped(budget=4 * MIB, name="step"):
+        x = made(size(2 * MIB))
+        for _ in range(2):  # the failed call left nothing behind
+            with pytest.raises(OutOfMemoryError, match="the scope 'step'") as caught:
+                made(size(3 * MIB))
+        assert [owner[1:] for owner in caught.value.owners] == [(2 * MIB, 1)]
+        del caught, x
 
 
 def test_nested_scopes_count_towards_those_around(be):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from stator import _array, _backend
+from stator import _array
 from stator._dtype import dtype as to_dtype
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.resources._held import ScopedResource, hold
@@ -80,16 +80,12 @@ def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Bac
 def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> ScopedResource[Array]:
     """What Backend.create_scoped_buffer does: the array has a scope of its own."""
     from stator.resources._methods import stack_of
-    from stator.resources._scopes import begin, end, innermost
+    from stator.resources._scopes import end, scope_of_its_own
 
     op = "Backend.create_scoped_buffer"
     stack = stack_of(backend, op)
-    number = begin(backend, innermost(backend)[0])
-    around = _backend.set_scopes(((backend, number),))
-    try:
+    with scope_of_its_own(backend) as number:
         buffer = create_buffer(backend, descriptor, op)
-    finally:
-        _backend.set_scopes(around)
     made: Any = hold(ScopedResource, buffer, lambda _: end(backend, number, op), stack, backend)
     return made  # type: ignore[no-any-return]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from stator import _backend
 from stator._array import Array
 from stator.errors import (
     BackendMismatchError,
@@ -19,7 +18,7 @@ from stator.errors import (
     StatorError,
     renamed,
 )
-from stator.execution import _managed, _scopes
+from stator.execution import _managed
 from stator.resources._held import ScopedResource, hold
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _bytes(host: object) -> object:
 def allocate(backend: Backend, size: int) -> UnifiedAllocation:
     """See Backend.allocate_unified. The array has a scope of its own, as that of create_scoped_buffer."""
     from stator.resources._methods import stack_of
-    from stator.resources._scopes import end
+    from stator.resources._scopes import end, scope_of_its_own
 
     op = "Backend.allocate_unified"
     try:
@@ -162,15 +161,12 @@ def allocate(backend: Backend, size: int) -> UnifiedAllocation:
         raise DTypeError(f"Got size of type {type(size).__name__}", op=op, remedy="Give a number of bytes.") from None
     if not 0 < size < 2**63:
         raise InvalidValueError(f"size={size}", op=op, remedy="Give at least 1 and less than 2**63 bytes.")
-    number = _scopes.new_scope()
     stack = stack_of(backend, op)
-    around = _backend.set_scopes(((backend, number),))
     try:
-        array = _managed.managed(backend, size, "uint8")
+        with scope_of_its_own(backend) as number:
+            array = _managed.managed(backend, size, "uint8")
     except StatorError as error:
         raise renamed(error, op) from None
-    finally:
-        _backend.set_scopes(around)
     made = cast(UnifiedAllocation, hold(UnifiedAllocation, array, lambda _: end(backend, number, op), stack, backend))
     made._size, made._time, made._kind = size, datetime.now(UTC), _managed.kind(backend)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +42,20 @@ def begin(backend: Backend, around: int, budget: int = 0, name: str | None = Non
     number = _scopes.new_scope()
     _memory.open_budget(backend, number, around, name or f"the scope {number}", budget)
     return number
+
+
+@contextmanager
+def scope_of_its_own(backend: Backend) -> Iterator[int]:
+    """Inside, calls make what belongs to a new scope in the innermost one; its number. end() ends it."""
+    number = begin(backend, innermost(backend)[0])
+    around = _backend.set_scopes(((backend, number),))
+    try:
+        yield number
+    except BaseException:
+        _memory.close_budget(backend, number)
+        raise
+    finally:
+        _backend.set_scopes(around)
 
 
 def end(backend: Backend, number: int, op: str, again: str = "") -> int:
