@@ -21,6 +21,13 @@ def parser_for(text: str) -> argparse.ArgumentParser:
     return parser
 
 
+def on_device_arguments(text: str) -> argparse.Namespace:
+    """The arguments of a program that runs on a device of stator."""
+    parser = parser_for(text)
+    parser.add_argument("--device", help="cpu or cuda; default: cuda where a GPU is usable")
+    return parser.parse_args()
+
+
 def on_host(results: dict[str, Any]) -> dict[str, Any]:
     """The results with NumPy's arrays in place of stator's."""
     return {name: value.to_numpy() if hasattr(value, "to_numpy") else value for name, value in results.items()}
@@ -70,9 +77,7 @@ def on_device(
     """Makes a program's inputs, runs it on them on a device of stator, and prints and draws what it found."""
     import stator
 
-    parser = parser_for(text)
-    parser.add_argument("--device", help="cpu or cuda; default: cuda where a GPU is usable")
-    args = parser.parse_args()
+    args = on_device_arguments(text)
     inputs = make(**(small if args.small else {}))
     with stator.Backend(args.device) as be:
         results = run(be, *inputs)
@@ -151,9 +156,7 @@ def beside_torch(
     """Trains with stator and, where it is installed, PyTorch; draws both curves of the loss."""
     import stator
 
-    parser = parser_for(text)
-    parser.add_argument("--device", help="cpu or cuda; default: cuda where a GPU is usable")
-    args = parser.parse_args()
+    args = on_device_arguments(text)
     inputs = make(**(small if args.small else {}))
     with stator.Backend(args.device) as be:
         found = {f"stator, {be.device}": run(*inputs)}
