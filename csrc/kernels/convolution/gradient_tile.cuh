@@ -10,6 +10,18 @@ struct GradientTilePlan {
   int64_t row_tiles, column_tiles, splits, chunk, blocks;  // chunk: of the depth, per split
 };
 
+// What a block computes: the tile from a row and a column on, of a group, over one split of the results.
+struct GradientTile {
+  int64_t first_row, first_column, group, split;
+};
+STATOR_FN GradientTile tile_of(const GradientTilePlan& plan, int64_t groups, int64_t block) {
+  const int64_t row_tile = block % plan.row_tiles;
+  block /= plan.row_tiles;
+  const int64_t column_tile = block % plan.column_tiles;
+  block /= plan.column_tiles;
+  return {row_tile * TileTuning::rows, column_tile * TileTuning::columns, block % groups, block / groups};
+}
+
 // Steps through the results of all samples.
 struct ResultCursor {
   int64_t sample;
@@ -59,12 +71,7 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
   using C = sum_of<T>;
   const Group<Size> group;
   const int rank = group.rank();
-  int64_t block = group.block();
-  const int64_t first_row = block % plan.row_tiles * TileTuning::rows;
-  block /= plan.row_tiles;
-  const int64_t first_column = block % plan.column_tiles * TileTuning::columns;
-  block /= plan.column_tiles;
-  const int64_t g = block % p.groups, split = block / p.groups;
+  const auto [first_row, first_column, g, split] = tile_of(plan, p.groups, group.block());
   const Axes a = axes_of(p);
   const int32_t results = int32_t(a.positions());
   const int64_t all = p.samples * results, first = split * plan.chunk;

@@ -94,12 +94,7 @@ STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, Gradi
   const Group<Size> group;
   const int rank = group.rank();
   Memory& memory = group.template shared<Memory>();
-  int64_t block = group.block();
-  const int64_t first_row = block % plan.row_tiles * TileTuning::rows;
-  block /= plan.row_tiles;
-  const int64_t first_column = block % plan.column_tiles * TileTuning::columns;
-  block /= plan.column_tiles;
-  const int64_t g = block % p.groups, split = block / p.groups;
+  const auto [first_row, first_column, g, split] = tile_of(plan, p.groups, group.block());
   const Axes a = axes_of(p);
   const int32_t all = int32_t(p.samples * a.positions()), first = int32_t(split * plan.chunk);
   const int32_t length = all - first < plan.chunk ? all - first : int32_t(plan.chunk);
