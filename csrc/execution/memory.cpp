@@ -25,7 +25,7 @@ size_t trim_pinned_memory(const Backend& backend, size_t keep) {
 }
 
 void reset_peak_memory(const Backend& backend) {
-  const OpGuard guard(*backend.context(), call::trim_memory);
+  const OpGuard guard(*backend.context(), call::reset_peak);
   backend.context()->pool().reset_peak();
 }
 

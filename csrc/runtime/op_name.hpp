@@ -50,6 +50,7 @@ namespace stator {
   X(scoped, "Backend.scoped")                       \
   X(trim_memory, "Backend.trim_memory")             \
   X(trim_pinned, "Backend.trim_pinned_memory")      \
+  X(reset_peak, "Backend.reset_peak_memory_stats")  \
   X(set_memory_limit, "Backend.set_resource_limits")
 
 namespace call {

@@ -8,7 +8,7 @@ from runtime_calls import emulated_free_memory
 
 import stator
 from stator import _backend, testing
-from stator.errors import DTypeError, InvalidValueError, OutOfMemoryError
+from stator.errors import BackendClosedError, DTypeError, InvalidValueError, OutOfMemoryError
 
 MIB = 2**20
 
@@ -215,6 +215,8 @@ def test_the_peak_can_begin_anew(device):
         assert be.memory_stats()["peak_bytes"] == x.nbytes
         mebibytes(be, 2)
         assert be.memory_stats()["peak_bytes"] == 4 * MIB
+    with pytest.raises(BackendClosedError, match=r"^Backend\.reset_peak_memory_stats: "):
+        be.reset_peak_memory_stats()
 
 
 def test_page_locked_memory_has_a_limit_and_figures_of_its_own(device):
