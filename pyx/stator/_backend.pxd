@@ -33,3 +33,5 @@ cdef Backend as_backend(object value, str op)
 cdef int after_wait(Backend backend) except -1
 # Gives the warnings about libraries that are waiting, as RuntimeWarning.
 cdef int warn_of_libraries() except -1
+# Lets go of a Python object that C++ owned; the `release` of the functions of interop.hpp.
+cdef void drop_owner(void* owner) noexcept with gil

@@ -4,16 +4,12 @@
 from libc.stdint cimport uint32_t
 from libcpp cimport bool as cbool
 
-from stator._backend cimport Backend, settle
+from stator._backend cimport Backend, drop_owner, settle
 from stator._convert cimport to_text
 from stator.cpp cimport interop
 from stator.cpp cimport memory as cpp
-from stator.cpp.python cimport Py_DECREF, Py_INCREF
+from stator.cpp.python cimport Py_INCREF
 from stator.cpp.std cimport string
-
-
-cdef void drop_owner(void* owner) noexcept with gil:
-    Py_DECREF(<object>owner)
 
 
 cdef extern from "Python.h":

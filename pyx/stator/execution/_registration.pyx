@@ -4,16 +4,12 @@
 import numpy as np
 from libc.stdint cimport uintptr_t
 
-from stator._backend cimport Backend
+from stator._backend cimport Backend, drop_owner
 from stator.cpp cimport interop
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 
 from stator.errors import DTypeError, InvalidValueError
-
-
-cdef void drop_owner(void* owner) noexcept with gil:
-    Py_DECREF(<object>owner)
 
 
 cdef class RegisteredMemory:
