@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 FAILURE_ROUNDS = 16  # of an allocation, in which the failure callback is asked; the spill callback has the others too
 
 
+def byte_count(value: object, name: str, op: str, least: int = 0) -> int:
+    """An argument that is a number of bytes."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DTypeError(f"Got {name} of type {type(value).__name__}", op=op, remedy="Give a number of bytes.")
+    if not least <= value < 2**63:
+        raise InvalidValueError(f"{name}={value}", op=op, remedy=f"Give {least} to 2**63 - 1 bytes.")
+    return value
+
+
 class MemoryCallbacks:
     """What a backend asks for memory. It owns them and C++ does not, so that all can be collected."""
 
@@ -144,11 +153,7 @@ class BackendMemory:
     def _trim(self, keep: object, pinned: bool, op: str) -> int:
         from stator.execution import _memory
 
-        if isinstance(keep, bool) or not isinstance(keep, int):
-            raise DTypeError(f"Got keep of type {type(keep).__name__}", op=op, remedy="Give a number of bytes.")
-        if not 0 <= keep < 2**63:
-            raise InvalidValueError(f"keep={keep}", op=op, remedy="Give 0 to 2**63 - 1 bytes.")
-        return _memory.trim_memory(cast("Backend", self), keep, pinned)
+        return _memory.trim_memory(cast("Backend", self), byte_count(keep, "keep", op), pinned)
 
     def _set_memory_callback(
         self, name: str, callback: Callable[[int], object] | None, op: str

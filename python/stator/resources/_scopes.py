@@ -16,6 +16,7 @@ from stator.execution import _memory, _scopes
 from stator.execution._outside import number_in
 from stator.resources._cleanups import CleanupStack, raise_collected
 from stator.resources._held import ScopedResource
+from stator.resources._memory import byte_count
 
 if TYPE_CHECKING:
     from typing import Self
@@ -71,24 +72,11 @@ def end(backend: Backend, number: int, op: str, again: str = "") -> int:
     return closed
 
 
-def checked_budget(budget: object) -> int:
-    """The bytes of a budget; 0 for None."""
-    if budget is None:
-        return 0
-    if isinstance(budget, bool) or not isinstance(budget, int):
-        raise DTypeError(
-            f"Got budget of type {type(budget).__name__}", op="Backend.scoped", remedy="Give a number of bytes."
-        )
-    if not 0 < budget < 2**63:
-        raise InvalidValueError(f"budget={budget}", op="Backend.scoped", remedy="Give 1 to 2**63 - 1 bytes.")
-    return budget
-
-
 class Scope:
     """What Backend.scoped() returns: a `with` block that frees what it made."""
 
     def __init__(self, backend: Backend, budget: int | None = None, name: str | None = None) -> None:
-        self._budget = checked_budget(budget)
+        self._budget = 0 if budget is None else byte_count(budget, "budget", "Backend.scoped", 1)
         if name is not None and not isinstance(name, str):
             raise DTypeError(f"Got name of type {type(name).__name__}", op="Backend.scoped", remedy="Give a string.")
         self._name = None if name is None else f"the scope {name!r}"
