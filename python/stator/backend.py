@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from stator import _backend, _creation, _libraries, _random, _scheduling
@@ -44,11 +44,10 @@ log.addHandler(logging.NullHandler())
 
 _current: ContextVar[tuple[Backend, ...]] = ContextVar("stator.backends", default=())
 _default: Backend | None = None
-_found: tuple[str, Backend | None] = (
-    "",
-    None,
-)  # STATOR_DEVICE, and what it meant last, since to look takes microseconds
+# STATOR_DEVICE, and what it meant last, since to look takes microseconds
+_found: tuple[str, Backend | None] = "", None
 _shared: dict[tuple[int, str], Backend] = {}
+_allocators: dict[str, DeviceAllocator] = {}  # what memory.set_allocator() chose, by device
 _lock = threading.RLock()
 _open: weakref.WeakSet[Backend] = weakref.WeakSet()
 _seed: int | None = None
@@ -158,20 +157,21 @@ class Backend(
         STATOR_DEVICE, STATOR_MEMORY_LIMIT, ..., else from the table [backend] of the TOML file that STATOR_CONFIG
         names, else it is the default. allocator: where the device memory comes from, an object with allocate(nbytes,
         stream) -> address and deallocate(address, nbytes, stream), such as a memory resource of RMM; see
-        stator.resources.DeviceAllocator.
+        stator.resources.DeviceAllocator. None: what memory.set_allocator() chose for the device, else stator's own.
         Raises: ConfigurationError, which lists every value that cannot be used; DeviceUnavailableError;
         OutOfMemoryError where a device has less than memory_pool_size.
         """
         _libraries.register()
+        chosen = resolve(config, {"device": device, **options}).to_dict()
+        wanted = chosen.pop("device")
+        _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before _choose()
+        name, reason = _choose() if wanted == "auto" else (_backend.parse_device(wanted), "asked for")
+        allocator = _allocators.get(name) if allocator is None else allocator
         functions = None
         if allocator is not None:
             from stator.resources._allocators import allocator_functions
 
             functions = allocator_functions(allocator)
-        chosen = resolve(config, {"device": device, **options}).to_dict()
-        _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before _choose()
-        wanted = chosen.pop("device")
-        name, reason = _choose() if wanted == "auto" else (wanted, "asked for")
         self = super().__new__(cls, name, allocator=functions, **chosen)
         self._allocator = allocator
         self._process = os.getpid()
@@ -249,9 +249,7 @@ class Backend(
         _current.set((*_current.get(), self))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         _current.set(_current.get()[:-1])
         self.close()
 
@@ -415,13 +413,18 @@ class Backend(
         return _creation.asarray(obj, dtype=dtype, device=self, copy=copy, pinned=pinned)
 
 
+def _open_shared_backend(name: str) -> Backend | None:
+    """The process's shared backend of a device where it is open; a forked child has its own."""
+    backend = _shared.get((os.getpid(), name))
+    return None if backend is None or backend.closed else backend
+
+
 def _shared_backend(name: str) -> Backend:
-    """The process's shared backend of a device, opened at first use; a forked child has its own."""
-    key = os.getpid(), name
+    """The process's shared backend of a device, opened at first use."""
     with _lock:
-        backend = _shared.get(key)
-        if backend is None or backend.closed:
-            backend = _shared[key] = Backend(name)
+        backend = _open_shared_backend(name)
+        if backend is None:
+            backend = _shared[os.getpid(), name] = Backend(name)
             tell()
         return backend
 

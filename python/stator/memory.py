@@ -12,7 +12,13 @@ import numpy as np
 from stator._creation import PinnedMemory
 from stator._dtype import dtype as to_dtype
 from stator.errors import DTypeError, ShapeError, renamed
-from stator.resources._allocators import AllocatorLibrary, PoolAllocator, allocator_library
+from stator.resources._allocators import (
+    AllocatorLibrary,
+    PoolAllocator,
+    allocator_library,
+    get_allocator,
+    set_allocator,
+)
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -94,9 +100,11 @@ __all__ = [
     "AllocatorLibrary",
     "PoolAllocator",
     "allocator_library",
+    "get_allocator",
     "host_view",
     "pinned_empty",
     "register_host",
+    "set_allocator",
 ]
 
 

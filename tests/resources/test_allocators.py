@@ -74,6 +74,63 @@ def test_a_backend_that_is_opened_again_has_the_allocator(counting, be):
         assert counting.given > given
 
 
+@pytest.fixture
+def no_shared_backend(be, monkeypatch):
+    """No shared backend is open in the test, and what it sets as an allocator ends with it."""
+    from stator import backend
+
+    monkeypatch.setattr(backend, "_shared", {})
+    monkeypatch.setattr(backend, "_allocators", {})
+    monkeypatch.setattr(backend, "_found", ("", None))
+    yield
+    for opened in backend._shared.values():
+        opened.close()
+
+
+def test_set_allocator_is_for_the_backends_that_are_opened_later(counting, be, no_shared_backend):
+    memory = stator.memory
+    memory.set_allocator(counting, device=be.device)
+    assert memory.get_allocator(be.device_name) is counting
+    stator.ones(3, device=be.device_name).tolist()  # of the shared backend
+    given = counting.given
+    assert given > 0
+    with stator.Backend(be.device_name) as other:
+        other.ones(3).tolist()
+        assert counting.given > given
+    own, given = Counting(be), counting.given
+    with stator.Backend(be.device_name, allocator=own) as other:  # goes before it
+        other.ones(3).tolist()
+    assert own.given > 0
+    assert counting.given == given
+
+
+def test_set_allocator_is_undone_by_none_and_refused_while_the_shared_backend_has_other_memory(
+    counting, be, no_shared_backend
+):
+    memory = stator.memory
+    shared = stator.ones(3, device=be.device_name).backend
+    with pytest.raises(InvalidValueError, match=r"shared backend of .* is open") as caught:
+        memory.set_allocator(counting, device=be.device_name)
+    assert caught.value.op == "memory.set_allocator"
+    assert memory.get_allocator(be.device_name) is None
+    shared.close()
+    memory.set_allocator(counting, device=be.device_name)
+    memory.set_allocator(None, device=be.device_name)
+    with stator.Backend(be.device_name) as other:
+        other.ones(3).tolist()
+    assert counting.given == 0
+
+
+def test_set_allocator_refuses_what_cannot_allocate_and_devices_that_it_does_not_know(counting, no_shared_backend):
+    with pytest.raises(DTypeError, match="no method allocate") as caught:
+        stator.memory.set_allocator(3)
+    assert caught.value.op == "memory.set_allocator"
+    with pytest.raises(errors.StatorError, match="gpu") as caught:
+        stator.memory.set_allocator(counting, device="gpu")
+    assert caught.value.op == "memory.set_allocator"
+    assert stator.memory.get_allocator() is None
+
+
 def test_what_the_allocator_raises_is_told_by_an_out_of_memory_error(counting, be):
     with stator.Backend(be.device_name, allocator=counting) as other:
         x = other.ones(3)

@@ -38,15 +38,20 @@ class NativeStream(int):
         return 0, int(self)
 
 
-def allocator_functions(allocator: DeviceAllocator) -> tuple[Callable[[int, int], int], Callable[[int, int, int], Any]]:
-    """The functions of an allocator as a backend calls them, with streams as integers."""
+def _check_allocator(allocator: object, op: str) -> None:
+    """DTypeError for what has not the methods of a DeviceAllocator."""
     for name in ("allocate", "deallocate"):
         if not callable(getattr(allocator, name, None)):
             raise DTypeError(
                 f"Got allocator of type {type(allocator).__name__}, which has no method {name}",
-                op="Backend",
+                op=op,
                 remedy="Give an object with allocate(nbytes, stream) and deallocate(address, nbytes, stream).",
             )
+
+
+def allocator_functions(allocator: DeviceAllocator) -> tuple[Callable[[int, int], int], Callable[[int, int, int], Any]]:
+    """The functions of an allocator as a backend calls them, with streams as integers."""
+    _check_allocator(allocator, "Backend")
     stream_of: Callable[[int], Any] = NativeStream
     if type(allocator).__module__.partition(".")[0] == "rmm":
         made = import_module("rmm.pylibrmm.stream").Stream  # the only type that RMM's resources take
@@ -61,6 +66,54 @@ def allocator_functions(allocator: DeviceAllocator) -> tuple[Callable[[int, int]
         return allocator.deallocate(address, nbytes, stream_of(stream))
 
     return allocate, deallocate
+
+
+def _device_name(device: Device | str, op: str) -> str:
+    """The name of a device with its index, such as "cuda:0"."""
+    from stator.backend import Device
+    from stator.errors import StatorError, renamed
+
+    try:
+        return str(Device.parse(str(device)))
+    except StatorError as error:
+        raise renamed(error, op) from None
+
+
+def set_allocator(allocator: DeviceAllocator | None, /, *, device: Device | str = "cuda") -> None:
+    """Sets where backends of a device that are opened from now on take device memory from; None undoes it.
+
+    allocator: as for Backend(allocator=), which goes before it. device: a device's name, or its Device; "cuda" is
+    "cuda:0". Opens nothing. InvalidValueError while the shared backend of the device, which functions use that get
+    no backend, is open with memory of its own.
+
+    >>> stator.memory.set_allocator(rmm.mr.get_current_device_resource())  # doctest: +SKIP
+    """
+    from stator.backend import _allocators, _lock, _open_shared_backend
+    from stator.errors import InvalidValueError
+
+    op = "memory.set_allocator"
+    if allocator is not None:
+        _check_allocator(allocator, op)
+    name = _device_name(device, op)
+    with _lock:
+        shared = _open_shared_backend(name)
+        if shared is not None and shared._allocator is not allocator:
+            raise InvalidValueError(
+                f"The shared backend of {name} is open and has another allocator",
+                op=op,
+                remedy="Call it before the device is used, close that backend, or give Backend(allocator=).",
+            )
+        if allocator is None:
+            _allocators.pop(name, None)
+        else:
+            _allocators[name] = allocator
+
+
+def get_allocator(device: Device | str = "cuda", /) -> DeviceAllocator | None:
+    """What set_allocator() chose for a device; None for stator's own pool."""
+    from stator.backend import _allocators
+
+    return _allocators.get(_device_name(device, "memory.get_allocator"))
 
 
 class TorchAllocator:
