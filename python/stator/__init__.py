@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 import math
+import os
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +154,7 @@ def get_include() -> str:
     """
     from stator import _backend
 
-    return str(Path(_backend.__file__).parent / "include")
+    return os.path.join(os.path.dirname(_backend.__file__), "include")
 
 
 def _ops() -> SimpleNamespace:

@@ -10,7 +10,6 @@ import errno
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 from stator import _table
 from stator.errors import LibraryNotFoundError
@@ -18,20 +17,19 @@ from stator.errors import LibraryNotFoundError
 _registered = False
 
 
-def candidates(package: str, below: str) -> Iterator[Path]:
+def candidates(package: str, below: str) -> Iterator[str]:
     """The paths that may hold a library, the best first.
 
     They are in its wheel, and for NVIDIA's libraries also in the conda environment and the toolkit.
     """
     spec = find_spec(package)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
-        yield Path(folder) / below
+        yield os.path.join(folder, below)
     if package != "nvidia":
         return
-    name = Path(below).name
     for variable, folder in (("CONDA_PREFIX", "lib"), ("CUDA_HOME", "lib64"), ("CUDA_PATH", "lib64")):
         if root := os.environ.get(variable):
-            yield Path(root) / folder / name
+            yield os.path.join(root, folder, os.path.basename(below))
 
 
 def register() -> None:
@@ -42,9 +40,9 @@ def register() -> None:
     try:
         for library in _table.libraries(False):
             package, _, below = library["wheel_file"].partition("/")
-            path = next((p for p in candidates(package, below) if p.is_file()), None)
+            path = next((p for p in candidates(package, below) if os.path.isfile(p)), None)
             if path is not None:
-                _table.set_library_path(library["name"], str(path))
+                _table.set_library_path(library["name"], path)
     except OSError as error:  # Python lists folders to find a package
         if error.errno not in (errno.EMFILE, errno.ENFILE):
             raise

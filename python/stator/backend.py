@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -176,7 +175,7 @@ class Backend(
         self._allocator = allocator
         self._process = os.getpid()
         self._cache_of_programs = None
-        self.random.seed(secrets.randbits(64) if _seed is None else _seed)
+        self.random.seed(int.from_bytes(os.urandom(8)) if _seed is None else _seed)
         _open.add(self)
         log.info("opened %s with the kernels %s: %s", self.device_name, self.kernels, reason)
         return self

@@ -1,7 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Random numbers by Philox4x32-10, with equal bits on every device."""
-import secrets
+import os
 from collections import namedtuple
 from operator import index as to_python_int
 from threading import RLock, get_ident, local

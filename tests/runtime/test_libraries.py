@@ -29,7 +29,7 @@ def test_conda_comes_before_the_toolkit(nowhere, monkeypatch):
     monkeypatch.setenv("CUDA_HOME", "/toolkit")
     monkeypatch.setenv("CONDA_PREFIX", "/conda")
     found = list(_libraries.candidates("nvidia", "cu13/lib/libcublas.so.13"))
-    assert found == [Path("/conda/lib/libcublas.so.13"), Path("/toolkit/lib64/libcublas.so.13")]
+    assert found == ["/conda/lib/libcublas.so.13", "/toolkit/lib64/libcublas.so.13"]
     assert list(_libraries.candidates("scipy_openblas32", "lib/libscipy_openblas.so")) == []
 
 
@@ -38,10 +38,10 @@ def test_the_wheel_comes_first(nowhere, monkeypatch):
     monkeypatch.setattr(_libraries, "find_spec", lambda _: wheel)
     monkeypatch.setenv("CUDA_HOME", "/toolkit")
     found = list(_libraries.candidates("nvidia", "cu13/lib/libcublas.so.13"))
-    assert found == [Path("/wheel/cu13/lib/libcublas.so.13"), Path("/toolkit/lib64/libcublas.so.13")]
+    assert found == ["/wheel/cu13/lib/libcublas.so.13", "/toolkit/lib64/libcublas.so.13"]
 
 
-OPENBLAS = next(_libraries.candidates("scipy_openblas32", "lib/libscipy_openblas.so"))
+OPENBLAS = Path(next(_libraries.candidates("scipy_openblas32", "lib/libscipy_openblas.so")))
 
 
 def test_openblas_is_where_its_wheel_says():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from stator.errors import DTypeError
@@ -203,5 +203,5 @@ def allocator_library(device: Backend | Device | str | None = None) -> Allocator
     except StatorError as error:
         raise renamed(error, op) from None
     return AllocatorLibrary(
-        str(Path(_backend.__file__).parent / "lib/libstator.so"), "stator_allocate", "stator_deallocate"
+        os.path.join(os.path.dirname(_backend.__file__), "lib/libstator.so"), "stator_allocate", "stator_deallocate"
     )

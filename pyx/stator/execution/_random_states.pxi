@@ -43,7 +43,7 @@ cdef CapturedDraws draws_in(Generator generator, const CppStream& on):
     if id(generator.lock) not in found:
         made = CapturedDraws.__new__(CapturedDraws)
         made.generator = generator
-        made.first.seed, made.first.counter = secrets.randbits(64), secrets.randbits(62)
+        made.first.seed, made.first.counter = int.from_bytes(os.urandom(8)), int.from_bytes(os.urandom(8)) >> 2
         made.state = made.first
         cpp_graph.add_state(on, made.first)
         found[id(generator.lock)] = made
