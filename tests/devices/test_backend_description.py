@@ -121,6 +121,15 @@ def test_an_emulated_device_has_no_time_to_measure(cuda):
         assert cuda.measure() == hardware.Measurements()
 
 
+def test_a_closed_backend_has_no_memory_to_measure(device):
+    closed = stator.Backend(device)
+    closed.close()
+    for call in (closed.measure, lambda: closed.capabilities(measure=True)):
+        with pytest.raises(errors.BackendClosedError, match=r"^Backend\.measure: "):
+            call()
+    assert closed.capabilities().type is closed.backend_type()
+
+
 def test_the_walk_of_the_latency_visits_every_node_once(cuda):
     count = 33
     ends = [measure.chase(cuda, count, reads)[0] for reads in range(1, count + 1)]

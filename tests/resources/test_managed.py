@@ -176,6 +176,11 @@ def test_ordinary_memory_has_no_view(be):
 def test_a_closed_backend_has_none(device):
     be = stator.Backend(device)
     be.close()
-    for call in (lambda: be.managed(3), lambda: be.allocate_unified(3), be.supports_unified_memory):
-        with pytest.raises(errors.BackendClosedError):
+    calls = {
+        "managed": lambda: be.managed(3),
+        "allocate_unified": lambda: be.allocate_unified(3),
+        "supports_unified_memory": be.supports_unified_memory,
+    }
+    for name, call in calls.items():
+        with pytest.raises(errors.BackendClosedError, match=rf"Backend\.{name}: "):
             call()

@@ -113,6 +113,9 @@ def test_cleaning_up_gives_cached_memory_back(own):
     own.synchronize()
     assert own.cleanup_resources() == 2 * MIB
     assert own.memory_stats()["cached_bytes"] == 0
+    own.close()
+    with pytest.raises(BackendClosedError, match=r"^Backend\.cleanup_resources: "):
+        own.cleanup_resources()
 
 
 def test_monitoring_is_off_until_it_is_enabled_and_ends_with_the_backend(device):

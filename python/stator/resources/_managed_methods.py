@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from stator.errors import StatorError, renamed
+
 if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import DTypeLike, StreamLike
@@ -40,7 +42,10 @@ class BackendManaged:
         """
         from stator.execution import _managed
 
-        return _managed.kind(self._managed_self()) != "pinned"
+        try:
+            return _managed.kind(self._managed_self()) != "pinned"
+        except StatorError as error:
+            raise renamed(error, "Backend.supports_unified_memory") from None
 
     def allocate_unified(self, size: int) -> UnifiedAllocation:
         """Managed memory of so many bytes, at least 1, as managed() has it, in a holder that frees it at its end.
