@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import pickle
 import queue
+import re
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 class StatorError(Exception):
     """Base of all errors of stator.
 
-    Cause and remedy begin with a capital, and a cause that quotes an argument, as in "axis=5", with Got; so they do in
-    csrc/core/values/error.cpp. _told: whether the hook of set_hook() is called.
+    Cause and remedy begin with a capital, but for names of code such as "close()", and a cause that quotes an argument,
+    as in "axis=5", with Got; so they do in csrc/core/values/error.cpp, which knows no names. _told: whether the hook of
+    set_hook() is called.
     """
 
     def __init__(self, cause: str = "", *, op: str = "", remedy: str = "", _told: bool = True) -> None:
@@ -223,6 +225,7 @@ class LinAlgError(StatorError, np.linalg.LinAlgError):
 
 _CLASSES = {n: v for n, v in globals().items() if isinstance(v, builtins.type) and issubclass(v, StatorError)}
 _hook: ErrorHook | None = None
+_CODE = re.compile(r"\w[_.:]\w|\w\(")
 # C++ exceptions whose names are built-in exceptions of Python.
 _NATIVE = _CLASSES | {"ValueError": InvalidValueError, "IndexError": OutOfRangeError}
 
@@ -300,7 +303,8 @@ def set_hook(function: Callable[[StatorError], object] | None) -> Callable[[Stat
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital at the start, unless the first word is a name of code, such as "close()" or "package:Provider"."""
+    return text if _CODE.search(text.split(" ", 1)[0]) else text[:1].upper() + text[1:]
 
 
 def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any]) -> StatorError:

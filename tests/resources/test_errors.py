@@ -48,6 +48,23 @@ CONVERSIONS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("cause", "text"),
+    [
+        ("is_available() raised", "is_available() raised"),
+        ("package:Provider cannot be imported", "package:Provider cannot be imported"),
+        ("memory_limit is 4", "memory_limit is 4"),
+        ("src: the bytes from 0 to 4", "Src: the bytes from 0 to 4"),
+        ("axis=5", "Got axis=5"),
+        ("the backend is closed", "The backend is closed"),
+        ("nothing, at all", "Nothing, at all"),
+    ],
+)
+def test_a_text_begins_with_a_capital_and_names_of_code_stay_as_they_are(cause, text):
+    assert StatorError(cause).cause == text
+    assert StatorError("x", remedy="close() it").remedy == "close() it"
+
+
 @pytest.mark.parametrize(("error", "kind"), CONVERSIONS, ids=lambda x: getattr(x, "__name__", repr(x))[:60])
 def test_errors_of_other_libraries_are_converted(cpu, error, kind):
     converted = cpu.convert_error(error)

@@ -175,7 +175,7 @@ class ExtensionRegistry:
         extension = self._named(name, call)
         if name not in self._initialized:
             raise InvalidValueError(
-                f"The extension {name!r} is not initialised", op=call, remedy="initialize_all(backend) does that."
+                f"The extension {name!r} is not initialised", op=call, remedy="Call initialize_all(backend) first."
             )
         try:
             return extension.handle_operation(op, args)

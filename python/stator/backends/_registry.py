@@ -236,7 +236,7 @@ class BackendRegistry:
             raise DeviceUnavailableError(
                 f"The provider {chosen!r}, which set_default() chose, is not available",
                 op=op,
-                remedy="set_default(None) undoes the choice.",
+                remedy="Call set_default(None), which undoes the choice.",
             )
         for entry in _by_priority(entries):
             try:

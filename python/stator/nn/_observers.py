@@ -92,7 +92,7 @@ class HistogramObserver:
 
 def _array(x: object) -> Array:
     if not isinstance(x, Array):
-        raise DTypeError(f"Expected an Array, got {type(x).__name__}", op="nn.observe", remedy="asarray() makes one.")
+        raise DTypeError(f"Expected an Array, got {type(x).__name__}", op="nn.observe", remedy="Make one by asarray().")
     return x
 
 

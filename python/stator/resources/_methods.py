@@ -94,7 +94,7 @@ class BackendResources:
         backend = self._self()
         if not backend.closed:
             raise InvalidValueError(
-                "The backend is open", op="Backend.reopen", remedy="close() it first, or open another Backend."
+                "The backend is open", op="Backend.reopen", remedy="Call close() first, or open another Backend."
             )
         options: dict[str, Any] = backend.options
         return type(backend)(backend.device_name, allocator=backend._allocator, **options)
