@@ -41,6 +41,7 @@ CONVERSIONS = [
     (Derived("a class of a class that is known"), errors.OutOfMemoryError),
     (RuntimeError("CUDA error: an illegal memory access was encountered"), errors.CudaError),
     (RuntimeError("CUDA error: out of memory"), errors.OutOfMemoryError),
+    (RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB"), errors.OutOfMemoryError),  # torch before 1.13
     (CUPY("cudaErrorIllegalAddress: an illegal memory access was encountered"), errors.CudaError),
     (CUPY("cudaErrorMemoryAllocation: out of memory"), errors.OutOfMemoryError),
     (NUMBA("Error at driver init"), errors.DeviceUnavailableError),

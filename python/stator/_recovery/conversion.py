@@ -55,7 +55,9 @@ _TYPES: tuple[tuple[type[Exception], type[StatorError]], ...] = (
     (OverflowError, InvalidValueError),
 )
 _OUT_OF_MEMORY = re.compile(r"out of memory|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY|ALLOC_FAILED", re.I)
-_CUDA = re.compile(r"\b(CUDA error|cudaError\w+|CUDA_ERROR_\w+|CUBLAS_STATUS_\w+|CUSOLVER_STATUS_\w+|cuDNN error)")
+_CUDA = re.compile(
+    r"\b(CUDA error|CUDA out of memory|cudaError\w+|CUDA_ERROR_\w+|CUBLAS_STATUS_\w+|CUSOLVER_STATUS_\w+|cuDNN error)"
+)
 _STATUS = re.compile(r"\b(cudaError[A-Z]\w*|CUDA_ERROR_\w+|CU[A-Z]+_STATUS_\w+)")
 _SHARED_OBJECT = re.compile(r"cannot open shared object file|\.so[.\d]*: ")
 
