@@ -146,6 +146,17 @@ def test_the_reservation_is_within_the_limit():
     assert fields_of(caught) == ["stream_pool_size", "memory_pool_size"]
 
 
+def test_an_arena_without_a_size_is_one_of_the_problems():
+    with pytest.raises(ConfigurationError) as caught:
+        stator.Backend("cpu", config=BackendConfig(pool_policy="arena"), stream_pool_size=0)
+    assert fields_of(caught) == ["stream_pool_size", "pool_policy"]
+    with pytest.raises(ConfigurationError) as caught:
+        stator.Backend("cpu", pool_policy="arena", memory_pool_size=0)
+    assert fields_of(caught) == ["memory_pool_size"]
+    with stator.Backend("cpu", config=BackendConfig(pool_policy="arena"), memory_pool_size=4096) as be:
+        assert be.config.pool_policy == "arena"
+
+
 def test_each_source_holds_over_those_below_it(monkeypatch, tmp_path):
     def limit(*given, **keywords):
         with stator.Backend("cpu", *given, **keywords) as be:

@@ -164,3 +164,11 @@ def check_together(values: dict[str, Value | None], problems: list[Problem]) -> 
     if isinstance(size, int) and isinstance(limit, int) and size > limit:
         rule = f"memory_limit is {limit}, and what is reserved counts too"
         problems.append(Problem("memory_pool_size", str(size), rule, "Reserve no more than the limit."))
+
+
+def check_arena(values: dict[str, Value | None], problems: list[Problem]) -> None:
+    """Adds an arena whose size no source says. A wrong size is a problem by itself."""
+    wrong = any(problem.field == "memory_pool_size" for problem in problems)
+    if values.get("pool_policy") == "arena" and values.get("memory_pool_size") is None and not wrong:
+        rule = "an arena needs a memory_pool_size, and none is said"
+        problems.append(Problem("pool_policy", "'arena'", rule, "Say by memory_pool_size how many bytes it has."))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stator.config._config import BackendConfig
-from stator.config._fields import FIELDS, Value, check_together, checked
+from stator.config._fields import FIELDS, Value, check_arena, check_together, checked
 from stator.config._problems import Problem, nearest, raise_all, shown, unknown
 
 FILE_VARIABLE = "STATOR_CONFIG"
@@ -82,6 +82,7 @@ def resolve(config: BackendConfig | None, keywords: Mapping[str, object]) -> Bac
         else:
             values[name] = field.default
     check_together(values, problems)
+    check_arena(values, problems)
     raise_all(problems, "Backend")
     return BackendConfig(**values)  # type: ignore[arg-type]
 
