@@ -1,5 +1,6 @@
 """Which devices there are, providers' included, and which is the best."""
 
+import numpy as np
 import pytest
 
 import stator
@@ -94,6 +95,7 @@ def test_all_wrong_values_are_named_at_once():
         assert name in str(caught.value)
     with pytest.raises(errors.DTypeError, match="requirements of type int"):
         stator.find_best_device(3)
+    assert stator.DeviceRequirements(min_memory=np.int64(5), min_gflops=np.float32(2)).min_memory == 5
 
 
 def test_devices_are_found_by_type(gpus):

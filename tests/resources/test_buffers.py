@@ -1,5 +1,6 @@
 """Buffers by their size in bytes, and what is counted."""
 
+import numpy as np
 import pytest
 
 import stator
@@ -24,6 +25,7 @@ def test_a_buffer_is_a_vector_of_so_many_bytes(be):
         ({"size": 2**63}, InvalidValueError),
         ({"size": 6, "dtype": "float32"}, InvalidValueError),
         ({"size": 1.5}, DTypeError),
+        ({"size": True}, DTypeError),
         ({"size": 4, "dtype": "float33"}, DTypeError),
         ({"size": 4, "usage": 1}, DTypeError),
     ],
@@ -31,6 +33,25 @@ def test_a_buffer_is_a_vector_of_so_many_bytes(be):
 def test_descriptors_are_checked(fields, error):
     with pytest.raises(error, match=r"^BufferDescriptor"):
         BufferDescriptor(**fields)
+
+
+def test_sizes_are_integers_of_any_library_and_no_bools(be):
+    x, of_numpy = be.zeros(8), np.int64(8)
+    sizes = {
+        "allocate_unified": be.allocate_unified,
+        "copy_buffer": lambda n: be.copy_buffer(x, 0, x, 0, n),
+        "create_arena": be.create_arena,
+        "create_sub_buffer": lambda n: be.create_sub_buffer(x, n, BufferDescriptor(8)),
+        "record_memory": lambda n: be.record_memory(max_events=n),
+        "scoped": lambda n: be.scoped(budget=n),
+        "trim_memory": be.trim_memory,
+    }
+    for name, call in sizes.items():
+        call(of_numpy)
+        with pytest.raises(DTypeError, match=rf"^Backend\.{name}: Got \w+ of type bool"):
+            call(True)
+    be.record_memory(False)
+    assert BufferDescriptor(of_numpy) == BufferDescriptor(8)
 
 
 def test_what_is_no_descriptor_or_does_not_fit_is_refused(be):

@@ -10,12 +10,13 @@ import time
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 from run_page import examples
 
 import stator
-from stator.errors import BackendClosedError, DTypeError, InvalidValueError, OutOfMemoryError
+from stator.errors import BackendClosedError, ConfigurationError, DTypeError, InvalidValueError, OutOfMemoryError
 from stator.monitor import ResourceLimits, command
 from stator.monitor._snapshot import request_of
 
@@ -91,11 +92,20 @@ def test_wrong_limits_are_refused(own, name):
     for value in (1.5, "1", True):
         with pytest.raises(DTypeError, match=name):
             ResourceLimits(**{name: value})
-    for value in (0, -0.5, 1.5, float("nan")):
+    for value in (0, -0.5, 1.5, float("nan"), 2**2000):
         with pytest.raises(InvalidValueError):
             ResourceLimits(memory_pressure_threshold=value)
     with pytest.raises(DTypeError):
         own.set_resource_limits({"max_memory": 1})
+
+
+def test_all_wrong_limits_are_named_at_once_and_integers_may_be_of_numpy(own):
+    with pytest.raises(ConfigurationError, match=r"^ResourceLimits: 3 values") as caught:
+        ResourceLimits(max_memory=-1, max_kernels="many", memory_pressure_threshold=2)
+    assert [p.field for p in caught.value.problems] == ["max_memory", "max_kernels", "memory_pressure_threshold"]
+    own.set_resource_limits(ResourceLimits(max_memory=np.int64(MIB), memory_pressure_threshold=np.float32(0.5)))
+    assert own.resource_limits() == ResourceLimits(max_memory=MIB, memory_pressure_threshold=0.5)
+    assert json.dumps(own.top()["limits"])
 
 
 def test_fewer_programs_are_kept_where_the_limit_sinks(own):

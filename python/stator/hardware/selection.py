@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 from stator.errors import DeviceUnavailableError, DTypeError, InvalidValueError
@@ -43,7 +45,7 @@ class DeviceRequirements:
             value = getattr(self, name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+            if isinstance(value, bool) or not isinstance(value, Real) or not operator.ge(value, 0):
                 wrong.append(f"{name}={value!r} is no number from 0 on")
         pair = self.min_compute_capability
         if pair is not None and not (isinstance(pair, tuple) and [type(n) for n in pair] == [int, int]):

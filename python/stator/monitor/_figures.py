@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING
 
+from stator.config._problems import Problem, raise_all, shown
 from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
+from stator.resources._memory import byte_count
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -37,7 +41,7 @@ class ResourceLimits:
 
     max_memory: bytes of live and cached memory; None: what the device has. max_kernels: programs that
     Backend.compile() keeps, at least 1. memory_pressure_threshold: the part of the memory, above 0 and at most 1, at
-    which callbacks are called that name no other. DTypeError and InvalidValueError for other values.
+    which callbacks are called that name no other. ConfigurationError, which lists every value that cannot be used.
     """
 
     max_memory: int | None = None
@@ -45,15 +49,23 @@ class ResourceLimits:
     memory_pressure_threshold: float = 0.9
 
     def __post_init__(self) -> None:
-        for name, least in (("max_memory", 1), ("max_kernels", 1)):
+        op, problems = "ResourceLimits", []
+        for name in ("max_memory", "max_kernels"):
             value = getattr(self, name)
             if value is None and name == "max_memory":
                 continue
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise DTypeError(f"Got {name}={value!r}", op="ResourceLimits", remedy="Give a whole number.")
-            if not least <= value < 2**63:
-                raise InvalidValueError(f"{name}={value}", op="ResourceLimits", remedy=f"Give {least} to 2**63 - 1.")
-        check_threshold(self.memory_pressure_threshold, "memory_pressure_threshold", "ResourceLimits")
+            try:
+                object.__setattr__(self, name, byte_count(value, name, op, 1))
+            except StatorError:
+                rule = "it is a whole number from 1 to 2**63 - 1"
+                problems.append(Problem(name, shown(value), rule, "Give 1 to 2**63 - 1."))
+        try:
+            part = check_threshold(self.memory_pressure_threshold, "memory_pressure_threshold", op)
+            object.__setattr__(self, "memory_pressure_threshold", part)
+        except StatorError as error:
+            value = shown(self.memory_pressure_threshold)
+            problems.append(Problem("memory_pressure_threshold", value, "it is a part of the memory", error.remedy))
+        raise_all(problems, op)
 
 
 @dataclass(frozen=True)
@@ -86,9 +98,9 @@ class Sample:
 
 def check_threshold(value: object, name: str, op: str) -> float:
     """A part of the memory, above 0 and at most 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise DTypeError(f"Got {name}={value!r}", op=op, remedy="Give a part of the memory, such as 0.9.")
-    if not 0 < value <= 1:
+    if not (operator.gt(value, 0) and operator.le(value, 1)):
         raise InvalidValueError(f"{name}={value}", op=op, remedy="Give a part above 0 and at most 1, such as 0.9.")
     return float(value)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 from stator import _array
 from stator._dtype import dtype as to_dtype
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.resources._held import ScopedResource, hold
+from stator.resources._memory import byte_count, whole_number
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -35,20 +35,13 @@ class BufferDescriptor:
 
     def __post_init__(self) -> None:
         op = "BufferDescriptor"
-        try:
-            object.__setattr__(self, "size", index(self.size))
-        except TypeError:
-            raise DTypeError(
-                f"Got size of type {type(self.size).__name__}", op=op, remedy="Give a number of bytes."
-            ) from None
+        object.__setattr__(self, "size", byte_count(self.size, "size", op))
         try:
             itemsize = to_dtype("uint8" if self.dtype is None else self.dtype).itemsize
         except DTypeError as error:
             raise renamed(error, op) from None
         if not isinstance(self.usage, str):
             raise DTypeError(f"Got usage of type {type(self.usage).__name__}", op=op, remedy="Give a word.")
-        if not 0 <= self.size < 2**63:
-            raise InvalidValueError(f"size={self.size}", op=op, remedy="Give at least 0 and less than 2**63 bytes.")
         if self.size % itemsize:
             raise InvalidValueError(
                 f"size={self.size} with elements of {itemsize} bytes", op=op, remedy="Give a multiple of an element."
@@ -91,12 +84,7 @@ def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> Scop
 
 
 def _integer(value: object, op: str, name: str) -> int:
-    try:
-        return index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise DTypeError(
-            f"Got {name} of type {type(value).__name__}", op=op, remedy="Give a whole number of bytes."
-        ) from None
+    return whole_number(value, name, op, "Give a whole number of bytes.")
 
 
 def _bytes_of(array: Array, backend: Backend, start: int, size: int, name: str, op: str) -> Array:

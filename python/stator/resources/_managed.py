@@ -20,6 +20,7 @@ from stator.errors import (
 )
 from stator.execution import _managed
 from stator.resources._held import ScopedResource, hold
+from stator.resources._memory import byte_count
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -155,12 +156,7 @@ def allocate(backend: Backend, size: int) -> UnifiedAllocation:
     from stator.resources._scopes import end, scope_of_its_own
 
     op = "Backend.allocate_unified"
-    try:
-        size = index(size)
-    except TypeError:
-        raise DTypeError(f"Got size of type {type(size).__name__}", op=op, remedy="Give a number of bytes.") from None
-    if not 0 < size < 2**63:
-        raise InvalidValueError(f"size={size}", op=op, remedy="Give at least 1 and less than 2**63 bytes.")
+    size = byte_count(size, "size", op, 1)
     stack = stack_of(backend, op)
     try:
         with scope_of_its_own(backend) as number:

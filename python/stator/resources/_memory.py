@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from operator import index
 from typing import TYPE_CHECKING, cast
 
 from stator._recovery.hook import unraisable
@@ -15,13 +16,22 @@ if TYPE_CHECKING:
 FAILURE_ROUNDS = 16  # of an allocation, in which the failure callback is asked; the spill callback has the others too
 
 
+def whole_number(value: object, name: str, op: str, remedy: str) -> int:
+    """An argument that is an integer of any library, but no bool. DTypeError with the remedy for others."""
+    try:
+        if not isinstance(value, bool):
+            return index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise DTypeError(f"Got {name} of type {type(value).__name__}", op=op, remedy=remedy)
+
+
 def byte_count(value: object, name: str, op: str, least: int = 0) -> int:
     """An argument that is a number of bytes."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise DTypeError(f"Got {name} of type {type(value).__name__}", op=op, remedy="Give a number of bytes.")
-    if not least <= value < 2**63:
-        raise InvalidValueError(f"{name}={value}", op=op, remedy=f"Give {least} to 2**63 - 1 bytes.")
-    return value
+    count = whole_number(value, name, op, "Give a number of bytes.")
+    if not least <= count < 2**63:
+        raise InvalidValueError(f"{name}={count}", op=op, remedy=f"Give {least} to 2**63 - 1 bytes.")
+    return count
 
 
 class MemoryCallbacks:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stator.errors import DTypeError, InvalidValueError
+from stator.resources._memory import whole_number
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -60,11 +61,10 @@ def record_memory(backend: Backend, enabled: bool, max_events: int) -> None:
     op = "Backend.record_memory"
     if not isinstance(enabled, bool):
         raise DTypeError(f"Got enabled of type {type(enabled).__name__}", op=op, remedy="Give True or False.")
-    if not isinstance(max_events, int) or isinstance(max_events, bool):
-        raise DTypeError(f"Got max_events of type {type(max_events).__name__}", op=op, remedy="Give a number.")
-    if not 0 < max_events < 2**40:
-        raise InvalidValueError(f"max_events={max_events}", op=op, remedy="Give at least 1 and less than 2**40.")
-    record(backend, max_events if enabled else 0)
+    most = whole_number(max_events, "max_events", op, "Give a number.")
+    if not 0 < most < 2**40:
+        raise InvalidValueError(f"max_events={most}", op=op, remedy="Give at least 1 and less than 2**40.")
+    record(backend, most if enabled else 0)
 
 
 def memory_snapshot(backend: Backend) -> MemorySnapshot:
