@@ -98,6 +98,13 @@ def test_suggestions_are_sentences_without_duplicates(kind):
     assert not [text for text in found if not text[0].isupper() or text[-1] != "."]
 
 
+def test_every_type_has_suggestions_but_those_whose_remedy_says_all():
+    kinds = {name: getattr(errors, name) for name in errors.__all__ if name.endswith("Error")}
+    without = {name for name, kind in kinds.items() if not kind("x").recovery_suggestions()}
+    assert without == {"StatorError", "InvalidValueError"}
+    assert not any("astype" in text for text in errors.ConfigurationError("x").recovery_suggestions())
+
+
 def test_suggestions_depend_on_what_the_error_carries(device):
     with stator.Backend(device, memory_limit=1 << 20) as be:
         x = be.empty(1 << 19, dtype="uint8")

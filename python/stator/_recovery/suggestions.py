@@ -34,6 +34,17 @@ _OF_TYPE: dict[type[errors.StatorError], tuple[str, ...]] = {
     errors.SynchronizationError: ("Read results after the loop, all at once, or leave be.sync_debug().",),
     errors.InFlightError: ("Wait for the other calls to end, then call again.",),
     errors.CleanupError: ("See .errors for what each cleanup raised; the others ran.",),
+    errors.ConfigurationError: ("See where each value comes from: `python -m stator info`.",),
+    errors.ResourceClosedError: ("Ask is_available() of the holder first; who took the resource has it.",),
+    errors.ProviderError: (
+        "See .errors for what the package raised, and stator.backends.registry.failures for others.",
+        "Take another provider: stator.backends.registry.list() has their names.",
+    ),
+    errors.ExtensionError: ("See .errors for what each extension raised, by its name; the others are not concerned.",),
+    errors.QueueFullError: ("Wait for room: put() without block=False and timeout=. Or make a larger queue.",),
+    errors.LoopLimitError: ("Check that the condition becomes false, or raise the limit of rounds.",),
+    errors.GraphFileError: ("Capture the graph again, and save it by this version of stator.",),
+    errors.UnpicklingError: ("Pickle the object again, by this version of stator.",),
     errors.LinAlgError: ("Check the matrix for NaN, and its condition; add a small multiple of the identity.",),
     errors.UnsupportedError: ("See the op's entry in stator.op_table() for what it supports.",),
     errors.DTypeError: ("Convert the argument, an array by x.astype().",),
@@ -61,6 +72,8 @@ def _all(error: errors.StatorError) -> Iterator[str]:
         yield from _of_cuda(error)
     for kind in type(error).__mro__:
         yield from _OF_TYPE.get(kind, ())
+        if kind is errors.ConfigurationError:  # a DTypeError too, whose suggestions are about arrays
+            break
 
 
 def _of_memory(error: errors.OutOfMemoryError) -> Iterator[str]:
