@@ -16,10 +16,11 @@ STATOR_FN uint32_t shared_address(const void* p) { return uint32_t(__cvta_generi
 }  // namespace detail
 
 // Copies `bytes` of 16 bytes, both places aligned to as many, and zeroes the others; they are there after
-// copies_arrived().
+// copies_arrived(). Offset: bytes that the instruction adds to `to`. Of 0 bytes nothing is read, wherever `from` is.
+template <int Offset = 0>
 STATOR_FN void copy_async(void* to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(detail::shared_address(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(bytes)
+  asm volatile("cp.async.cg.shared.global [%0 + %3], [%1], 16, %2;" ::"r"(detail::shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "n"(Offset)
                : "memory");
 }
 STATOR_FN void copies_arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
@@ -44,29 +45,46 @@ STATOR_FN void load_transposed_matrices(uint32_t (&m)[4], const void* row) {
                : "memory");
 }
 
-// sum += a b. Lane 4 r + c has elements 2 c and 2 c + 1 of rows r and r + 8 of the sum, in this order; of a, the same
-// of its left half, then of its right half; and of b, columns r of rows 2 c, 2 c + 1 and 2 c + 8, 2 c + 9, which
-// load_matrices gives of b's transpose.
-template <class T>
+// sum += a b, or with `Fresh` sum = a b. Lane 4 r + c has elements 2 c and 2 c + 1 of rows r and r + 8 of the sum, in
+// this order; of a, the same of its left half, then of its right half; and of b, columns r of rows 2 c, 2 c + 1 and
+// 2 c + 8, 2 c + 9, which load_matrices gives of b's transpose.
+template <class T, bool Fresh = false>
 STATOR_FN void multiply_matrices(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  float c[4] = {};
+  if constexpr (!Fresh) {
+    STATOR_UNROLL()
+    for (int e = 0; e < 4; ++e) c[e] = sum[e];
+  }
   if constexpr (std::is_same_v<T, float16>)
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
-        "%2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, "
+        "%12, %13};"
+        : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
   else
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
-        "%2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, "
+        "%12, %13};"
+        : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+}
+
+// Two numbers as neighbouring halves of a word, the first one below.
+template <class T>
+STATOR_FN uint32_t pack_halves(float low, float high) {
+  uint32_t packed;
+  if constexpr (std::is_same_v<T, float16>)
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
 }
 
 #else
 
 inline constexpr bool has_tensor_cores = false;
 
+template <int Offset = 0>
 STATOR_FN void copy_async(void*, const void*, int) {}
 STATOR_FN void copies_arrived() {}
 STATOR_FN void meet() {}
@@ -74,16 +92,14 @@ template <int Offset = 0>
 STATOR_FN void load_matrices(uint32_t (&)[4], const void*) {}
 template <int Offset = 0>
 STATOR_FN void load_transposed_matrices(uint32_t (&)[4], const void*) {}
-template <class T>
+template <class T, bool Fresh = false>
 STATOR_FN void multiply_matrices(float (&)[4], const uint32_t (&)[4], uint32_t, uint32_t) {}
+template <class T>
+STATOR_FN uint32_t pack_halves(float, float) {
+  return 0;
+}
 
 #endif
-
-// Two numbers as neighbouring halves of a word, the first one below.
-template <class T>
-STATOR_FN uint32_t pack_halves(float low, float high) {
-  return uint32_t(std::bit_cast<uint16_t>(T(low))) | uint32_t(std::bit_cast<uint16_t>(T(high))) << 16;
-}
 
 // The exponential of base 2, by the approximate instruction on cuda: 2 units in the last place of a float.
 STATOR_FN float quick_exp2(float x) {

@@ -2,6 +2,7 @@
 // is in the lane and place in which the product with v wants it.
 #pragma once
 
+#include "device/constants.cuh"
 #include "device/tensor_core.cuh"
 #include "kernels/attention/heads.cuh"
 
@@ -13,6 +14,7 @@ struct MatrixTuning {
   static constexpr int block = 128;
   static constexpr int rows = block / 32 * 16;     // queries of a block
   static constexpr int keys = D <= 128 ? 64 : 32;  // that are in shared memory at a time
+  static constexpr int columns = 32;               // of values that are multiplied, or left out, together
   static constexpr int shared_bytes = (rows + 2 * keys) * D * 2;
 };
 
@@ -23,40 +25,83 @@ struct HalfTile {
   static constexpr int chunks = D / 8;
   T* data;
 
-  STATOR_FN T* at(int row, int chunk) const { return data + row * D + ((chunk ^ (row & 7)) * 8); }
+  // Bytes from a place to that of the same chunk some rows, a multiple of 8, below, and of chunks, a multiple of 8, on.
+  static constexpr int below(int rows, int columns = 0) { return rows * D * 2 + columns * 16; }
 
-  // Rows [first, first + Rows) of an operand with `columns` columns; those from `end` on are zero, as are columns
-  // up to a multiple of 16.
-  template <int Rows, int Size>
-  STATOR_FN void load(const Group<Size>& group, const T* from, int64_t row_step, int64_t column_step, int64_t first,
-                      int64_t end, int columns, bool vectors) const {
-    STATOR_UNROLL(4)
-    for (int i = group.rank(); i < Rows * chunks; i += Size) {
-      const int r = i / chunks, c = i % chunks;
-      if (c * 8 >= (columns + 15) / 16 * 16) continue;
-      const bool inside = first + r < end;
+  STATOR_FN T* at(int row, int chunk) const { return data + row * D + ((chunk ^ (row & 7)) * 8); }
+};
+
+// What a thread of `Size` copies of an operand's next `Rows` rows to a tile: a chunk of 16 bytes of each row that is
+// its own. Rows behind the operand's last one are zero, as are columns up to a multiple of `Pad`; no others are
+// written.
+template <class T, int D, int Rows, int Pad, int Size>
+struct RowCopies {
+  using Tile = HalfTile<T, D>;
+  static constexpr int width = Tile::chunks < 16 ? Tile::chunks : 16;  // chunks of a row that threads begin with
+  static constexpr int step = Size / width;                            // from a row of the thread to the next one
+  static_assert(Size % width == 0 && step % 8 == 0 && Rows % step == 0);
+  const T* from;  // the chunk in the first row
+  int64_t row_step, column_step, left;
+  T* to;
+  int row, column, columns;
+  bool vectors;
+
+  // first, end: the first row, and behind the last one.
+  STATOR_FN RowCopies(const Tile& tile, const T* operand, int64_t row_step, int64_t column_step, int64_t first,
+                      int64_t end, int columns, bool vectors, int rank)
+      : row_step(row_step),
+        column_step(column_step),
+        left(end - first),
+        to(tile.at(rank / width, rank % width)),
+        row(rank / width),
+        column(rank % width * 8),
+        columns(columns),
+        vectors(vectors) {
+    from = operand + (first + row) * row_step + column * column_step;
+  }
+
+  STATOR_FN void next() {
+    const int rows = int(left < Rows ? left : Rows);
+    for_constants<Tile::chunks / width>([&](auto group) {
+      constexpr int on = group * width * 8;
+      if (column + on >= Pad && column + on >= (columns + Pad - 1) / Pad * Pad) return;
+      const T* place = from + on * column_step;
       if (vectors) {
-        const bool taken = inside && c * 8 < columns;
-        copy_async(at(r, c), taken ? from + (first + r) * row_step + c * 8 : from, taken ? 16 : 0);
-        continue;
+        const int there = column + on < columns ? rows - row : 0;
+        for_constants<Rows / step>([&](auto turn) {
+          constexpr int r = turn * step;
+          copy_async<Tile::below(r, on / 8)>(to, place, r < there ? 16 : 0);
+          place += step * row_step;
+        });
+        return;
       }
-      Vec<T, 8> v;
-      STATOR_UNROLL()
-      for (int j = 0; j < 8; ++j)
-        v[j] = inside && c * 8 + j < columns ? from[(first + r) * row_step + (c * 8 + j) * column_step] : T(0.0f);
-      store_vector(at(r, c), v);
-    }
+      STATOR_UNROLL(1)
+      for (int r = 0; r < Rows; r += step) {
+        Vec<T, 8> v;
+        STATOR_UNROLL()
+        for (int j = 0; j < 8; ++j)
+          v[j] = row + r < rows && column + on + j < columns ? place[j * column_step] : T(0.0f);
+        store_vector(to + Tile::below(r, on / 8) / 2, v);
+        place += step * row_step;
+      }
+    });
+    from += Rows * row_step;
+    left -= Rows;
   }
 };
 
-// What a lane keeps of its two queries: the maximum of the scores, in units of exp2, and its part of the sum.
+// What a lane keeps of its two queries: what their exponentials are relative to, in units of exp2, and its part of the
+// sum. The reference follows the largest score only where that is more than 2^8 times as large, which halves can hold,
+// so that what was summed is seldom rescaled, as in FlashAttention-4.
 struct QueryState {
-  float largest = -limits<float>::infinity(), sum = 0;
+  static constexpr float slack = 8;
+  float reference = -limits<float>::infinity(), sum = 0;
 };
 
 template <class T, int D, int Size>
 struct MatrixWarp {
   using Tune = MatrixTuning<D>;
+  using Half = HalfTile<T, D>;
   static constexpr int score_tiles = Tune::keys / 8, out_tiles = D / 8;
   int warp, lane;
   float out[out_tiles][4];
@@ -72,93 +117,105 @@ struct MatrixWarp {
   STATOR_FN int query(int e) const { return warp * 16 + lane / 4 + e / 2 * 8; }
   STATOR_FN int column(int t, int e) const { return t * 8 + lane % 4 * 2 + e % 2; }
 
-  STATOR_FN void multiply_keys(const HalfTile<T, D>& q, const HalfTile<T, D>& k, int size) {
-    STATOR_UNROLL()
-    for (int t = 0; t < score_tiles; ++t)
-      for (int e = 0; e < 4; ++e) score[t][e] = 0;
+  STATOR_FN void multiply_keys(const Half& q, const Half& k, int size) {
     meet();
-    STATOR_UNROLL()
-    for (int s = 0; s < D / 16; ++s) {
-      if (s * 16 >= size) break;
+    for_constants<D / 16>([&](auto part) {
+      constexpr int s = part;
+      if (s > 0 && s * 16 >= size) return;
+      constexpr int chunk = s * 2 % 8, on = s / 4 * 8;  // chunks, of which 8 are exchanged
       uint32_t a[4];
-      load_matrices(a, q.at(warp * 16 + lane % 16, s * 2 + lane / 16));
-      STATOR_UNROLL()
-      for (int t = 0; t < score_tiles; t += 2) {
+      load_matrices<Half::below(0, on)>(a, q.at(warp * 16 + lane % 16, chunk + lane / 16));
+      const T* const of_b = k.at(lane / 16 * 8 + lane % 8, chunk + lane / 8 % 2);
+      for_constants<score_tiles / 2>([&](auto pair) {
+        constexpr int t = pair * 2;
         uint32_t b[4];
-        load_matrices(b, k.at(t * 8 + lane / 16 * 8 + lane % 8, s * 2 + lane / 8 % 2));
-        multiply_matrices<T>(score[t], a, b[0], b[1]);
-        multiply_matrices<T>(score[t + 1], a, b[2], b[3]);
-      }
-    }
+        load_matrices<Half::below(t * 8, on)>(b, of_b);
+        multiply_matrices<T, s == 0>(score[t], a, b[0], b[1]);
+        multiply_matrices<T, s == 0>(score[t + 1], a, b[2], b[3]);
+      });
+    });
   }
 
-  // Scores become exponentials relative to the maximum, which what was summed before follows.
+  // Scores in units of exp2, and minus infinity where a key is not seen.
   template <class Mask>
-  STATOR_FN void exponentials(const Attention& p, const Mask& mask, int64_t first_query, int64_t first_key,
-                              int64_t keys) {
-    const float unit = mask.unit * float(p.scale);
-    const bool edge =
-        mask.data != nullptr || first_key + Tune::keys > keys || (p.causal && first_key + Tune::keys > first_query);
+  STATOR_FN void apply_mask(const Attention& p, const Mask& mask, int64_t first_query, int64_t first_key, float unit) {
     STATOR_UNROLL()
     for (int t = 0; t < score_tiles; ++t) {
       STATOR_UNROLL()
       for (int e = 0; e < 4; ++e) {
-        float& s = score[t][e];
-        s *= unit;
-        if (!edge) continue;
         const int64_t i = first_query + query(e), j = first_key + column(t, e);
-        const bool seen = i < p.queries && j < keys && !(p.causal && j > i);
-        s = !seen ? -limits<float>::infinity() : mask.data != nullptr ? mask(s, i, j) : s;
+        const bool seen = i < p.queries && j < p.keys && !(p.causal && j > i);
+        const float s = score[t][e] * unit;
+        score[t][e] = !seen ? -limits<float>::infinity() : mask.data != nullptr ? mask(s, i, j) : s;
       }
     }
+  }
+
+  // Scores become exponentials relative to the reference.
+  template <class Mask>
+  STATOR_FN void exponentials(const Attention& p, const Mask& mask, int64_t first_query, int64_t first_key) {
+    float unit = mask.unit * float(p.scale);
+    if (mask.data != nullptr || first_key + Tune::keys > p.keys || !(unit > 0) ||
+        (p.causal && first_key + Tune::keys > first_query)) {
+      apply_mask(p, mask, first_query, first_key, unit);
+      unit = 1;
+    }
+    float scale[2];
     STATOR_UNROLL()
     for (int h = 0; h < 2; ++h) {
-      float largest = -limits<float>::infinity();
+      const auto larger = [](float a, float b) { return fmaxf(a, b); };  // NaN is found by the sum
+      float largest = larger(score[0][2 * h], score[0][2 * h + 1]);
       STATOR_UNROLL()
-      for (int t = 0; t < score_tiles; ++t) largest = fmaxf(largest, fmaxf(score[t][2 * h], score[t][2 * h + 1]));
-      largest = fmaxf(state[h].largest, fold_sublanes(largest, 4, Max{}));
-      const float reference = largest == -limits<float>::infinity() ? 0.0f : largest;
-      const float scale = quick_exp2(state[h].largest - reference);
-      state[h].largest = largest;
+      for (int t = 1; t < score_tiles; ++t) largest = larger(largest, larger(score[t][2 * h], score[t][2 * h + 1]));
+      largest = fold_sublanes(largest, 4, larger) * unit;
+      const bool follows = largest > state[h].reference + QueryState::slack;
+      const float reference = follows ? largest : state[h].reference;
+      scale[h] = follows ? quick_exp2(state[h].reference - reference) : 1.0f;
+      state[h].reference = reference;
+      const float subtracted = reference == -limits<float>::infinity() ? 0.0f : reference;
       float sum = 0;
       STATOR_UNROLL()
       for (int t = 0; t < score_tiles; ++t) {
         STATOR_UNROLL()
-        for (int e = 2 * h; e < 2 * h + 2; ++e) {
-          score[t][e] = quick_exp2(score[t][e] - reference);
-          sum += score[t][e];
-        }
+        for (int e = 2 * h; e < 2 * h + 2; ++e) score[t][e] = quick_exp2(fmaf(score[t][e], unit, -subtracted));
+        sum += score[t][2 * h] + score[t][2 * h + 1];
       }
-      state[h].sum = state[h].sum * scale + sum;
+      state[h].sum = fmaf(state[h].sum, scale[h], sum);
+    }
+    if (scale[0] == 1 && scale[1] == 1) return;
+    STATOR_UNROLL()
+    for (int t = 0; t < out_tiles; ++t) {
       STATOR_UNROLL()
-      for (int t = 0; t < out_tiles; ++t) {
-        out[t][2 * h] *= scale;
-        out[t][2 * h + 1] *= scale;
-      }
+      for (int e = 0; e < 4; ++e) out[t][e] *= scale[e / 2];
     }
   }
 
-  STATOR_FN void multiply_values(const HalfTile<T, D>& v, int size) {
-    meet();
+  STATOR_FN void multiply_values(const Half& v, int size) {
+    uint32_t a[Tune::keys / 16][4];
     STATOR_UNROLL()
     for (int s = 0; s < Tune::keys / 16; ++s) {
-      const auto& left = score[2 * s];
-      const auto& right = score[2 * s + 1];
-      const uint32_t a[4] = {pack_halves<T>(left[0], left[1]), pack_halves<T>(left[2], left[3]),
-                             pack_halves<T>(right[0], right[1]), pack_halves<T>(right[2], right[3])};
       STATOR_UNROLL()
-      for (int t = 0; t < out_tiles; t += 2) {
-        if (t * 8 >= size) break;
-        uint32_t b[4];
-        load_transposed_matrices(b, v.at(s * 16 + lane % 16, t + lane / 16));
-        multiply_matrices<T>(out[t], a, b[0], b[1]);
-        multiply_matrices<T>(out[t + 1], a, b[2], b[3]);
-      }
+      for (int i = 0; i < 4; ++i)
+        a[s][i] = pack_halves<T>(score[2 * s + i / 2][i % 2 * 2], score[2 * s + i / 2][i % 2 * 2 + 1]);
     }
+    meet();
+    for_constants<D / Tune::columns>([&](auto part) {
+      constexpr int first = part * (Tune::columns / 8);
+      if (first > 0 && first * 8 >= size) return;
+      for_constants<Tune::keys / 16>([&](auto step) {
+        for_constants<Tune::columns / 16>([&](auto pair) {
+          constexpr int s = step, t = first + pair * 2;
+          uint32_t b[4];
+          load_transposed_matrices<Half::below(s * 16, t / 8 * 8)>(b, v.at(lane % 16, t % 8 + lane / 16));
+          multiply_matrices<T>(out[t], a[s], b[0], b[1]);
+          multiply_matrices<T>(out[t + 1], a[s], b[2], b[3]);
+        });
+      });
+    });
   }
 
   // Through the warp's own rows of `tile`, which nobody else reads any more.
-  STATOR_FN void finish(const Attention& p, const HalfTile<T, D>& tile, int64_t head, int64_t first_query) {
+  STATOR_FN void finish(const Attention& p, const Half& tile, int64_t head, int64_t first_query) {
     STATOR_UNROLL()
     for (int h = 0; h < 2; ++h) {
       const float sum = fold_sublanes(state[h].sum, 4, Sum{}), scale = sum == 0 ? 0.0f : 1 / sum;
@@ -170,7 +227,7 @@ struct MatrixWarp {
       const int64_t i = first_query + row;
       if (p.lse != nullptr && lane % 4 == 0 && i < p.queries)
         static_cast<float*>(p.lse)[head * p.queries + i] =
-            sum == 0 ? -limits<float>::infinity() : state[h].largest * 0.693147180559945309f + logf(sum);
+            sum == 0 ? -limits<float>::infinity() : state[h].reference * 0.693147180559945309f + logf(sum);
     }
   }
 };
@@ -183,27 +240,29 @@ STATOR_KERNEL(Size) void attention_matrix_kernel(Attention p, bool vectors) {
   const QueryTile tile(p, group.block(), Tune::rows);
   const HeadOffsets offsets = head_offsets(p, tile.head);
   const HeadMask<T, float> mask(p, offsets, log2_e);
-  const auto operand = [&](int k) { return static_cast<const T*>(p.data[k]) + offsets.at[k]; };
   T* const memory = group.template dynamic<T>(Tune::shared_bytes / 2);
   const HalfTile<T, D> q{memory}, k{memory + Tune::rows * D}, v{k.data + Tune::keys * D};
-  const auto load_keys = [&](const HalfTile<T, D>& to, int which, int columns, int64_t first) {
-    to.template load<Tune::keys>(group, operand(which), p.row[which], p.column[which], first, tile.keys, columns,
-                                 vectors);
+  const auto copies = [&]<int Rows, int Pad>(std::integer_sequence<int, Rows, Pad>, const HalfTile<T, D>& to, int which,
+                                             int columns, int64_t first, int64_t end) {
+    return RowCopies<T, D, Rows, Pad, Size>(to, static_cast<const T*>(p.data[which]) + offsets.at[which], p.row[which],
+                                            p.column[which], first, end, columns, vectors, group.rank());
   };
   MatrixWarp<T, D, Size> warp(group.rank());
-  q.template load<Tune::rows>(group, operand(Attention::q), p.row[Attention::q], p.column[Attention::q], tile.first,
-                              p.queries, p.size, vectors);
-  if (tile.keys > 0) load_keys(k, Attention::k, p.size, 0);
+  copies(std::integer_sequence<int, Tune::rows, 16>{}, q, Attention::q, p.size, tile.first, p.queries).next();
+  auto keys = copies(std::integer_sequence<int, Tune::keys, 16>{}, k, Attention::k, p.size, 0, tile.keys);
+  auto values =
+      copies(std::integer_sequence<int, Tune::keys, Tune::columns>{}, v, Attention::v, p.value_size, 0, tile.keys);
+  if (tile.keys > 0) keys.next();
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < tile.keys; first += Tune::keys) {
     copies_arrived();
     group.sync();  // the keys are there, and the values before them are not needed any more
-    load_keys(v, Attention::v, p.value_size, first);
+    values.next();
     warp.multiply_keys(q, k, p.size);
-    warp.exponentials(p, mask, tile.first, first, tile.keys);
+    warp.exponentials(p, mask, tile.first, first);
     copies_arrived();
     group.sync();
-    if (first + Tune::keys < tile.keys) load_keys(k, Attention::k, p.size, first + Tune::keys);
+    if (first + Tune::keys < tile.keys) keys.next();
     warp.multiply_values(v, p.value_size);
   }
   copies_arrived();
