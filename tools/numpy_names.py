@@ -25,7 +25,11 @@ of `numpy.__all__` of NumPy {NUMPY}, and of the submodules that `stator.numpy` h
 import stator.numpy as np
 
 x = np.linspace(0, 1, 5)
-print(np.cumsum(x), np.percentile(x, 30), np.where(x > 0.5, x, 0))
+print(np.cumsum(x).tolist(), np.where(x > 0.5, x, 0).tolist())
+```
+
+```text
+[0.0, 0.25, 0.75, 1.5, 2.5] [0.0, 0.0, 0.0, 0.75, 1.0]
 ```
 
 Arguments may be arrays of stator, numbers and lists. A NumPy array is refused by every function but `array`, `asarray`

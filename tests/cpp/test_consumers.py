@@ -1,6 +1,7 @@
 """Projects that use the installed package: CMake's find_package, a Cython cimport, each header by itself."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs/tutorials/cython.md"
 HEADERS = sorted((HERE.parents[1] / "csrc/include/stator").glob("*.hpp"))
 
 
@@ -112,12 +114,16 @@ def test_cython_consumer(tmp_path):
     """The module shares libstator with Python, so it sees the resources that Python made."""
     project = shutil.copytree(HERE / "cython_consumer", tmp_path / "project")
     run(sys.executable, "setup.py", "build_ext", "--build-lib", tmp_path, cwd=project)
+    session = tmp_path / "session.txt"
+    session.write_text(re.search(r"^```pycon\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)[1])
     script = (
-        "import stator, cython_consumer\n"
+        "import doctest, stator, cython_consumer\n"
         "with stator.Backend('cpu') as be:\n"
         "    x = be.zeros((4, 8), dtype='float32')\n"
         "    assert cython_consumer.size(x) == 32\n"
         "    assert cython_consumer.live(be) == len(be.resources()) > 0\n"
+        f"failed, run = doctest.testfile({str(session)!r}, module_relative=False)\n"
+        "assert run == 4 and not failed\n"
     )
     run(sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{script}")
 

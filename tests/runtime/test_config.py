@@ -1,14 +1,12 @@
 """BackendConfig: where values come from, and that every value that cannot be used is named at once."""
 
 import dataclasses
-import os
 import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from run_page import examples
 
 import stator
 from stator.config import BackendBuilder, BackendConfig, Options
@@ -217,15 +215,6 @@ def test_the_builder_collects_and_opens():
             wrong()
     with pytest.raises(ConfigurationError, match=r"Give a stator\.BackendConfig"):
         stator.Backend("cpu", config={"memory_limit": 1})
-
-
-def test_the_page_prints_what_it_says(tmp_path):
-    page = ROOT / "docs/configuration.md"
-    assert len(list(examples(page.read_text(), "cpu"))) == 5
-    command = [sys.executable, ROOT / "tests/support/run_page.py", page, "cpu"]
-    clean = {name: value for name, value in os.environ.items() if name != "STATOR_EMULATE"}
-    done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_backend_opens_where_no_module_can_be_imported_any_more():

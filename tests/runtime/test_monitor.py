@@ -8,12 +8,10 @@ import sys
 import threading
 import time
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
-from run_page import examples
 
 import stator
 from stator.errors import BackendClosedError, ConfigurationError, DTypeError, InvalidValueError, OutOfMemoryError
@@ -238,11 +236,3 @@ def test_a_process_that_does_not_answer_is_a_typed_error(tmp_path):
 
 def test_sizes_are_shown_as_people_read_them():
     assert [command.size(n) for n in (None, 0, 1023, 1024, 3 * 2**40)] == ["-", "0 B", "1023 B", "1.0 KiB", "3.0 TiB"]
-
-
-def test_the_page_prints_what_it_says(tmp_path):
-    page = Path(__file__).resolve().parents[2] / "docs/monitoring.md"
-    assert len(list(examples(page.read_text(), "cpu"))) == 3
-    command = [sys.executable, page.parents[1] / "tests/support/run_page.py", page, "cpu"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
