@@ -20,6 +20,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "reference",
     "top_pages",
+    "plots",
 ]
 exclude_patterns = ["extensions", "gallery/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
