@@ -22,7 +22,7 @@ extensions = [
     "top_pages",
     "plots",
 ]
-exclude_patterns = ["extensions", "gallery/*.ipynb"]
+exclude_patterns = ["extensions", "style", "gallery/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = True
 smartquotes = False  # texts have code outside of quotes
@@ -49,4 +49,6 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = "stator"
+html_static_path = ["style"]
+html_css_files = ["plots.css"]
 copybutton_exclude = ".linenos, .gp, .go"

@@ -52,14 +52,14 @@ def legend(axes: Any, theme: Theme, **options: Any) -> None:
     axes.legend(**{**place, "handletextpad": 0.4, "columnspacing": 1.0, **options})
 
 
-def strips(axes: Any, theme: Theme, values: dict[str, list[tuple[float, int]]]) -> list[str]:
+def strips(axes: Any, theme: Theme, values: dict[str, list[tuple[float, int]]], size: float = 8) -> list[str]:
     """A line of dots for each name, a value and the number of its colour each, with the median; the lowest first."""
     order = sorted(values, key=lambda name: float(np.median([value for value, _ in values[name]])))
     rng = np.random.default_rng(0)
     for y, name in enumerate(order):
         for colour in sorted({colour for _, colour in values[name]}):
             x = [value for value, of in values[name] if of == colour]
-            axes.scatter(x, y + rng.uniform(-0.3, 0.3, len(x)), s=8, color=theme.colours[colour], alpha=0.65, lw=0)
+            axes.scatter(x, y + rng.uniform(-0.3, 0.3, len(x)), s=size, color=theme.colours[colour], alpha=0.65, lw=0)
         middle = np.median([value for value, _ in values[name]])
         axes.plot([middle, middle], [y - 0.42, y + 0.42], color=theme.ink, lw=2.2, solid_capstyle="butt")
     axes.set_yticks(range(len(order)), order)
@@ -73,7 +73,7 @@ def names_of_sizes(axes: Any, theme: Theme, sizes: list[int]) -> None:
         if size in sizes:
             axes.scatter([], [], s=24, color=theme.colours[colour], label=SIZES[size])
     axes.plot([], [], color=theme.ink, lw=2.2, label="median")
-    legend(axes, theme, ncols=len(sizes) + 1, columnspacing=0.8)
+    legend(axes, theme, ncols=2 if len(sizes) > 2 else 3)
 
 
 def plain(axes: Any, ticks: list[float], which: str = "x") -> None:
@@ -132,7 +132,7 @@ def traffic(rows: list[Row], figure: Figure, theme: Theme) -> None:
     for row in rows:
         found.setdefault(row["family"], []).append((number(row["of the least"]), 0))
     axes.set_xscale("log")
-    order = strips(axes, theme, found)
+    order = strips(axes, theme, found, size=22)
     axes.axvline(1, color=theme.ink, lw=1)
     largest = {
         family: max((number(r["of the least"]), r["case"]) for r in rows if r["family"] == family) for family in found
@@ -145,10 +145,10 @@ def traffic(rows: list[Row], figure: Figure, theme: Theme) -> None:
                 (6, 0),
                 textcoords="offset points",
                 va="center",
-                fontsize=9,
+                fontsize=10,
                 color=theme.ink,
             )
-    axes.set_xlim(0.55, 400)
+    axes.set_xlim(0.55, 1500)
     plain(axes, [1, 2, 5, 10, 20, 50])
 
 
@@ -159,16 +159,16 @@ def bounds(rows: list[Row], figure: Figure, theme: Theme) -> None:
         label = f"{name}: {chosen.sum()} cases"
         axes.scatter(x[chosen], y[chosen], s=18, color=theme.colours[colour], alpha=0.8, lw=0, label=label)
     axes.plot([0.1, 400], [0.1, 400], color=theme.ink, lw=1)
-    axes.set(xscale="log", yscale="log", xlim=(0.25, 400), ylim=(0.15, 200))
-    plain(axes, [1, 10, 100])
+    axes.set(xscale="log", yscale="log", xlim=(0.25, 4000), ylim=(0.15, 200))
+    plain(axes, [1, 10, 100, 1000])
     plain(axes, [1, 10, 100], "y")
+    beside = {"textcoords": "offset points", "va": "center", "fontsize": 10, "color": theme.ink}
     named: list[tuple[float, float]] = []
     for px, py, case in sorted(zip(x, y, (row["case"] for row in rows), strict=True), reverse=True):
         alone = all(abs(np.log(px / a)) + abs(np.log(py / b)) > 1 for a, b in named)
         if (px > 60 or py > 60) and alone:
             named.append((px, py))
-            place = {"xytext": (-6, 4), "ha": "right"} if px > 20 else {"xytext": (6, 4), "ha": "left"}
-            axes.annotate(case, (px, py), textcoords="offset points", fontsize=9, color=theme.ink, **place)
+            axes.annotate(case, (px, py), (6, 0), **beside)
     legend(axes, theme, ncols=1)
 
 

@@ -137,7 +137,7 @@ def write(app: Any) -> None:
                 if _is_fresh(path, [*code, page, RESULTS / "cpu.csv"]):
                     continue
                 with matplotlib.rc_context({"font.size": 11, "svg.hashsalt": plot.name}):
-                    figure = Figure(figsize=(5.6, plot.height), layout="constrained")
+                    figure = Figure(figsize=(5.0, plot.height), layout="constrained")
                     plot.draw(plot.rows(), figure, theme)
                     figure.savefig(path, transparent=True, metadata={"Date": None})
 
@@ -153,7 +153,7 @@ class Plots(SphinxDirective):
             for theme in (figures.LIGHT, figures.DARK):
                 uri = f"/plots/{plot.name}_{theme.name}.svg"
                 figure += nodes.image(uri=uri, alt=plot.caption, classes=[f"only-{theme.name}", "plot"])
-            text = f"{plot.caption} The numbers are made by `{tables.command(page)}`."
+            text = f"{plot.caption} The numbers: `{tables.command(page)}`."
             parsed = nodes.Element()
             self.state.nested_parse(StringList([text], self.get_source_info()[0]), 0, parsed)
             figure += nodes.caption("", "", *parsed.children[0].children)

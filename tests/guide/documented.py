@@ -96,12 +96,16 @@ def main() -> None:
     found = docstrings()
     pages = [blocks(page.read_text()) for page in PAGES]
     sessions = [number(page.read_text()) for page in PAGES]
-    programs = len(list((ROOT / "examples").glob("[0-9][0-9]_*.py")))
-    print(f"{sum(map(number, found.values()))} examples in {len(found)} docstrings")
-    print(f"{sum(run for run, _, _ in pages)} blocks on {sum(run > 0 for run, _, _ in pages)} pages")
-    print(f"{sum(sessions)} lines of a session (>>>) on {sum(map(bool, sessions))} pages")
-    print(f"{programs} programs of the gallery")
-    print(f"{sum(marked for _, marked, _ in pages)} blocks are not run and say why")
+    counts = {
+        f"examples (>>>) in {len(found)} public docstrings": sum(map(number, found.values())),
+        f"blocks of Python on {sum(run > 0 for run, _, _ in pages)} pages": sum(run for run, _, _ in pages),
+        "examples (>>>) on pages": sum(sessions),
+        "programs of the gallery": len(list((ROOT / "examples").glob("[0-9][0-9]_*.py"))),
+    }
+    for what, count in counts.items():
+        print(f"{count:4} {what}")
+    print(f"{sum(counts.values()):4} in all")
+    print(f"{sum(marked for _, marked, _ in pages):4} marked as not run, with the reason")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def links(of: Path) -> set[Path]:
     text = of.read_text()
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     found = re.findall(r"\]\(([^)#:]+)", text) + re.findall(r"^:link: (.+)$", text, re.MULTILINE)
-    found += [line for tree in trees for line in tree.split("\n") if line and not line.startswith(":")]
+    found += re.findall(r"^(?:.* <)?([\w/]+)>?$", "\n".join(trees), re.MULTILINE)
     return {target for target in (page(link, of) for link in found) if target.is_file()}
 
 
