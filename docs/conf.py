@@ -22,7 +22,7 @@ extensions = [
     "top_pages",
     "plots",
 ]
-exclude_patterns = ["extensions", "style", "gallery/*.ipynb"]
+exclude_patterns = ["extensions", "gallery/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = True
 smartquotes = False  # texts have code outside of quotes

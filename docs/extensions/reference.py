@@ -7,7 +7,6 @@ table. The pages are Markdown in docs/reference, which git ignores.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,21 @@ HERE = Path(__file__).resolve().parent
 
 
 def write(app: Any) -> None:
-    """Writes all pages of the reference."""
+    """Writes the pages of the reference that have changed, so that Sphinx reads no others again."""
     folder = Path(app.srcdir) / "reference"
-    shutil.rmtree(folder, ignore_errors=True)
     top = Path(app.srcdir).parent
     pages = {
         **members.pages(),
         **headers.pages(top / "csrc/include"),
         "asked_for": coverage.page(top / "tests/coverage"),
     }
-    for name, text in pages.items():
-        path = folder / f"{name}.md"
+    wanted = {folder / f"{name}.md": text for name, text in pages.items()}
+    for path in set(folder.rglob("*.md")) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        if not path.is_file() or path.read_text() != text:
+            path.write_text(text)
 
 
 def setup(app: Any) -> dict[str, Any]:
