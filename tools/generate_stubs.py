@@ -31,6 +31,7 @@ IMPORTS = {
     "Sequence": "from collections.abc import Sequence",
     "PathLike": "from os import PathLike",
     "Any": "from typing import Any",
+    "Literal": "from typing import Literal",
     "NamedTuple": "from typing import NamedTuple",
     "Self": "from typing import Self",
     "overload": "from typing import overload",
@@ -45,6 +46,7 @@ IMPORTS = {
     "CSC": "from stator._sparse import CSC",
     "CSR": "from stator._sparse import CSR",
     "SparseMatrix": "from stator._sparse import SparseMatrix",
+    "ArrayLike": "from stator._typing import ArrayLike",
     "DTypeLike": "from stator._typing import DTypeLike",
     "StreamLike": "from stator._typing import StreamLike",
     "Backend": "from stator.backend import Backend",
@@ -117,6 +119,16 @@ FIELDS = {
         ("registers", "max_threads", "shared_bytes", "max_dynamic_shared_bytes", "local_bytes"), "int"
     ),
 }
+# Parameters that choose between the classes of a result: what they are for the first one, and for the second.
+CHOICES = {
+    **{
+        f"{name}: bool = False": (f"{name}: Literal[False] = False", f"{name}: Literal[True]")
+        for name in ("return_indices", "return_lse", "return_workspace")
+    },
+    "bias: bool = True": ("bias: Literal[True] = True", "bias: Literal[False]"),
+    "residual: Array | None = None": ("residual: None = None", "residual: Array"),
+    "up: Array | None = None": ("up: None = None", "up: Array"),
+}
 REPLACED = (
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),
     (r"\bnumpy\.dtype\b", "np.dtype[Any]"),
@@ -142,6 +154,22 @@ def heads(path: Path) -> dict[str, str]:
     return found
 
 
+def overloads(found: str) -> list[str]:
+    """The heads of a function whose result is of one of two classes: one head for each, and one where either may be."""
+    parameters, _, result = found.rpartition(" -> ")
+    last_is_optional = re.fullmatch(r"(tuple\[.*)Array \| None\]", result)
+    either = (
+        (f"{last_is_optional[1]}Array]", f"{last_is_optional[1]}None]") if last_is_optional else result.split(" | ", 1)
+    )
+    for parameter, choices in CHOICES.items():
+        if parameter in parameters and len(either) == 2:
+            heads = [
+                f"{parameters.replace(parameter, choice)} -> {of}" for choice, of in zip(choices, either, strict=True)
+            ]
+            return [*heads, found]
+    return [found]
+
+
 def definition(name: str, found: str, doc: str, indent: str = "") -> str:
     """The stub of a function, with its documentation, which editors show."""
     text = inspect.cleandoc(doc)
@@ -150,6 +178,13 @@ def definition(name: str, found: str, doc: str, indent: str = "") -> str:
     body = text.replace("\n", f"\n{indent}    ").replace(f"\n{indent}    \n", "\n\n")
     end = f"\n{indent}    " if "\n" in body else ""
     return f'{indent}def {name}{found}:\n{indent}    """{body}{end}"""\n{indent}    ...\n'
+
+
+def function_stub(name: str, found: str, doc: str) -> str:
+    """The stub of a function of a module. Editors show the documentation of the first overload for all of them."""
+    first, *others = overloads(found)
+    stubs = [definition(name, first, doc), *(definition(name, head, "") for head in others)]
+    return "".join(f"@overload\n{stub}" for stub in stubs) if others else stubs[0]
 
 
 def attribute(name: str, head: str | None) -> str:
@@ -221,7 +256,7 @@ def module_stub(path: Path) -> str:
         elif name in CONSTANTS:
             parts.append(f"{name}: {CONSTANTS[name]}\n")
         elif getattr(value, "__module__", None) == module.__name__ and name in found:
-            parts.append(definition(name, found[name], value.__doc__ or ""))
+            parts.append(function_stub(name, found[name], value.__doc__ or ""))
     return finish("".join(parts))
 
 

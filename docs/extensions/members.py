@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterable, Iterator
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import facts
 from texts import escaped, markdown
@@ -30,6 +31,7 @@ MODULES = {  # by names of pages: what the page is about
     "monitor": "What a backend uses.",
     "inspection": "What stator is made of.",
     "errors": "Errors and warnings.",
+    "typing": "Types for annotations.",
     "testing": "What tests of programs use.",
 }
 _FAMILIES = {  # of the package's own functions, in the order in which they are shown
@@ -102,9 +104,16 @@ def class_(module: str, name: str, of: type) -> str:
 def described(module: str, name: str, of: Any) -> str:
     if isinstance(of, type):
         return class_(module, name, of)
+    if get_origin(of) in (Union, UnionType):
+        return directive("data", f"{module}.{name}", [alias(of)])
     if callable(of):
         return function(module, name, of)
     return directive("data", f"{module}.{name}", [f"Of type {type(of).__name__}."])
+
+
+def alias(of: Any) -> str:
+    """What a name for several types stands for."""
+    return "One of " + ", ".join(f"`{getattr(part, '__name__', part)}`" for part in get_args(of)) + "."
 
 
 def _public(module: Any) -> dict[str, Any]:
@@ -131,6 +140,8 @@ def title_of(name: str, of: Any) -> str:
         return _FAMILIES.get(op["family"], op["family"].capitalize())
     if isinstance(of, type):
         return "Classes"
+    if get_origin(of) in (Union, UnionType):
+        return "Types"
     return "Functions" if callable(of) else "Constants"
 
 
@@ -147,9 +158,12 @@ def grouped(module: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def module_page(name: str, about: str) -> str:
     full = f"stator.{name}"
-    groups = grouped(full, _public(importlib.import_module(full)))
+    module = importlib.import_module(full)
+    groups = grouped(full, _public(module))
     members = {of: found for group in groups.values() for of, found in group.items()}
-    parts = [f"# {full}", about, f"```{{py:module}} {full}\n```", overview(full, members)]
+    # A module of types has its documentation in one place, since types have none of their own.
+    text = markdown(inspect.cleandoc(module.__doc__ or "").partition("\n\n")[2]) if name == "typing" else ""
+    parts = [f"# {full}", about, f"```{{py:module}} {full}\n```", text, overview(full, members)]
     for title, group in groups.items():
         parts += [f"## {title}"] if len(groups) > 1 else []
         parts += [described(full, of, found) for of, found in group.items()]

@@ -106,6 +106,14 @@ from stator.inspection import __array_namespace_info__, broadcast_shapes, can_ca
 from stator.resources._methods import shutdown
 
 if TYPE_CHECKING:
+    # Modules that are loaded on first use.
+    from stator import backends as backends
+    from stator import execution as execution
+    from stator import hardware as hardware
+    from stator import monitor as monitor
+    from stator import numpy as numpy
+    from stator import resources as resources
+    from stator import typing as typing
     from stator._table_functions import *  # noqa: F403
     from stator.hardware import (
         BackendType,
@@ -385,7 +393,7 @@ _OF_HARDWARE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("backends", "execution", "hardware", "monitor", "numpy", "resources"):  # loaded on first use
+    if name in ("backends", "execution", "hardware", "monitor", "numpy", "resources", "typing"):  # loaded on first use
         import importlib
 
         return importlib.import_module(f"stator.{name}")

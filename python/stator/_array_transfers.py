@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from stator._array import Array
-from stator._typing import StreamLike
 from stator.errors import StatorError, renamed
+
+if TYPE_CHECKING:
+    from stator._typing import StreamLike
 
 
 def _of_the_array(error: StatorError, called: str, op: str) -> StatorError:

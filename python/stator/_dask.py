@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stator._array import Array
 from stator._creation import full
-from stator._typing import DTypeLike
+
+if TYPE_CHECKING:
+    from stator._typing import DTypeLike
 
 _told = False
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from stator._array import Array
     from stator._backend import Stream
-    from stator._typing import StreamLike
+    from stator._typing import ArrayLike, StreamLike
     from stator.backend import Backend
     from stator.execution import (
         CooperativeConfig,
@@ -82,7 +82,7 @@ def finish_cooperative_kernel(self: Backend, launched: int) -> CooperativeReport
     return finish(self, launched)
 
 
-def read_selected(self: Backend, x: Array, mask: Array | Sequence[object]) -> np.ndarray[Any, Any]:
+def read_selected(self: Backend, x: Array, mask: ArrayLike) -> np.ndarray[Any, Any]:
     """The entries of an array for which a mask is true, as a NumPy array of shape (selected, ...). Synchronises.
 
     x: an Array of any dtype. mask: bools of the shape of the first axes of x, as an Array or from the host; mostly of

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from stator._array import Array
-    from stator._typing import DTypeLike, StreamLike
+    from stator._typing import ArrayLike, DTypeLike, StreamLike
     from stator.config import Options
     from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
     from stator.execution.programs import ProgramCache
@@ -406,7 +406,7 @@ class Backend(
         return _creation.arange(start, stop, step, dtype=dtype, device=self)
 
     def asarray(
-        self, obj: object, /, *, dtype: DTypeLike | None = None, copy: bool | None = None, pinned: bool = False
+        self, obj: ArrayLike, /, *, dtype: DTypeLike | None = None, copy: bool | None = None, pinned: bool = False
     ) -> Array:
         """As stator.asarray."""
         return _creation.asarray(obj, dtype=dtype, device=self, copy=copy, pinned=pinned)

@@ -360,7 +360,7 @@ cdef Array from_numpy(object source, Backend backend, object copy, bint pinned):
     return from_buffer(source.view(np.uint16) if code == bfloat16 else source, backend, code, share, pinned)
 
 
-def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, copy: bool | None = None,
+def asarray(obj: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, copy: bool | None = None,
             pinned: bool = False) -> Array:
     """An array of a NumPy array, nested sequences, a number, or another library's array.
 

@@ -11,10 +11,11 @@ from stator.errors import DTypeError, ShapeError, StatorError
 from stator.execution._arguments import array_of, under_name
 
 if TYPE_CHECKING:
+    from stator._typing import ArrayLike
     from stator.backend import Backend
 
 
-def read_selected(backend: Backend, x: Array, mask: object) -> np.ndarray[Any, Any]:
+def read_selected(backend: Backend, x: Array, mask: ArrayLike) -> np.ndarray[Any, Any]:
     """What Backend.read_selected does."""
     op = "Backend.read_selected"
     x = array_of(backend, x, op, "x")
