@@ -5,18 +5,21 @@ Finds the directions in which measurements vary most, by a singular value decomp
 table of a hundred columns here, because the rest of it is noise; the error of what they rebuild says so.
 """
 
+from types import ModuleType
+from typing import Any
+
 import numpy
 
 SMALL = {"rows": 60, "columns": 12}
 
 
-def make(np, rows=5_000, columns=100):
+def make(np: ModuleType, rows: int = 5_000, columns: int = 100) -> tuple[Any]:
     rng = numpy.random.default_rng(2)
     hidden = rng.normal(size=(rows, 5)) @ rng.normal(scale=3, size=(5, columns))
     return (np.asarray(hidden + rng.normal(size=(rows, columns))),)
 
 
-def run(np, x, count=5):
+def run(np: ModuleType, x: Any, count: int = 5) -> dict[str, Any]:
     mean = x.mean(axis=0)
     centred = x - mean
     _, values, directions = np.linalg.svd(centred, full_matrices=False)
@@ -35,7 +38,7 @@ def run(np, x, count=5):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     left.scatter(*results["scores"][:, :2].T, s=3)
     left.set(xlabel="first component", ylabel="second component", title="Rows by their scores")

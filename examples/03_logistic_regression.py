@@ -5,12 +5,15 @@ Learns by gradient descent with momentum which of two classes a row belongs to, 
 seen. The losses of all steps stay on the device until they are drawn, so that no step waits for the host.
 """
 
+from types import ModuleType
+from typing import Any
+
 import numpy
 
 SMALL = {"rows": 200, "columns": 5}
 
 
-def make(np, rows=20_000, columns=50):
+def make(np: ModuleType, rows: int = 20_000, columns: int = 50) -> tuple[Any, Any]:
     rng = numpy.random.default_rng(3)
     x = rng.normal(size=(rows, columns)).astype("float32")
     weights = rng.normal(size=columns).astype("float32")
@@ -18,14 +21,14 @@ def make(np, rows=20_000, columns=50):
     return np.asarray(x), np.asarray(y)
 
 
-def run(np, x, y, steps=100, rate=0.5, decay=1e-4):
+def run(np: ModuleType, x: Any, y: Any, steps: int = 100, rate: float = 0.5, decay: float = 1e-4) -> dict[str, Any]:
     split = len(x) * 4 // 5
     scale = x[:split].std(axis=0)
     x = (x - x[:split].mean(axis=0)) / scale
     train, seen = x[:split], y[:split]
     weights = np.zeros(x.shape[1], dtype=x.dtype)
     speed = np.zeros_like(weights)
-    losses = []
+    losses: list[Any] = []
     for _ in range(steps):
         z = train @ weights
         p = 1 / (1 + np.exp(-z))
@@ -37,7 +40,7 @@ def run(np, x, y, steps=100, rate=0.5, decay=1e-4):
     return {"weights": weights, "losses": np.stack(losses), "accuracy": right.mean()}
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     left.plot(results["losses"])
     left.set(xlabel="step", ylabel="loss", title=f"Right on unseen rows: {float(results['accuracy']):.1%}")

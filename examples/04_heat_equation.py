@@ -5,10 +5,13 @@ A plate has a hot edge, a cold edge and a hot spot; explicit steps in time sprea
 slices of the plate, and is added to its inside in place.
 """
 
+from types import ModuleType
+from typing import Any
+
 SMALL = {"size": 24}
 
 
-def make(np, size=512):
+def make(np: ModuleType, size: int = 512) -> tuple[Any]:
     plate = np.zeros((size, size))
     plate[0, :] = 100
     plate[:, -1] = -50
@@ -17,7 +20,7 @@ def make(np, size=512):
     return (plate,)
 
 
-def run(np, plate, steps=300, rate=0.2):
+def run(np: ModuleType, plate: Any, steps: int = 300, rate: float = 0.2) -> dict[str, Any]:
     u = plate.copy()
     for _ in range(steps):
         inside = u[1:-1, 1:-1]
@@ -27,7 +30,7 @@ def run(np, plate, steps=300, rate=0.2):
     return {"plate": u, "warmest": u[1:-1, 1:-1].max(), "flow": np.hypot(flow_y, flow_x)}
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     plt.figure(layout="constrained")
     plt.imshow(results["plate"], cmap="inferno")
     plt.colorbar(label="temperature")

@@ -6,15 +6,17 @@ formula, by Black and Scholes, so the picture can show that the confidence band 
 """
 
 import math
+from types import ModuleType
+from typing import Any
 
 SMALL = {"paths": 4000, "steps": 8}
 
 
-def make(np, paths=100_000, steps=50):
+def make(np: ModuleType, paths: int = 100_000, steps: int = 50) -> tuple[Any, int, int]:
     return np.random.default_rng(6), paths, steps
 
 
-def formula(spot, strike, rate, volatility, years):
+def formula(spot: float, strike: float, rate: float, volatility: float, years: float) -> float:
     """The price of the European call by Black and Scholes."""
     spread = volatility * math.sqrt(years)
     up = (math.log(spot / strike) + (rate + volatility**2 / 2) * years) / spread
@@ -22,7 +24,8 @@ def formula(spot, strike, rate, volatility, years):
     return spot * below[0] - strike * math.exp(-rate * years) * below[1]
 
 
-def run(np, rng, paths, steps, spot=100.0, strike=105.0, rate=0.03, volatility=0.25, years=1.0):
+def run(np: ModuleType, rng: Any, paths: int, steps: int) -> dict[str, Any]:
+    spot, strike, rate, volatility, years = 100.0, 105.0, 0.03, 0.25, 1.0
     each = years / steps
     noise = rng.standard_normal((steps, paths))
     walk = np.cumsum((rate - volatility**2 / 2) * each + volatility * math.sqrt(each) * noise, axis=0)
@@ -44,7 +47,7 @@ def run(np, rng, paths, steps, spot=100.0, strike=105.0, rate=0.03, volatility=0
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     first = len(results["running mean"]) // 1000
     mean, error = (results[name][first:] for name in ("running mean", "running error"))
     counts = range(first + 1, first + 1 + len(mean))

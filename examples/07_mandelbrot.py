@@ -5,16 +5,19 @@ Counts after how many steps each point of the plane escapes. Masks of the points
 computed, so it shows indexing by masks, assignment through them, and complex numbers.
 """
 
+from types import ModuleType
+from typing import Any
+
 SMALL = {"height": 20, "width": 30}
 
 
-def make(np, height=400, width=600):
+def make(np: ModuleType, height: int = 400, width: int = 600) -> tuple[Any]:
     x = np.linspace(-2.2, 0.8, width)
     y = np.linspace(-1.2, 1.2, height)
     return (x[None, :] + 1j * y[:, None],)
 
 
-def run(np, c, steps=60):
+def run(np: ModuleType, c: Any, steps: int = 60) -> dict[str, Any]:
     z = np.zeros_like(c)
     escaped = np.full(c.shape, steps)
     inside = np.ones(c.shape, dtype=bool)
@@ -27,7 +30,7 @@ def run(np, c, steps=60):
     return {"escaped": escaped, "inside": inside.mean(), "counts": counts}
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     plt.figure(figsize=(8, 5), layout="constrained")
     plt.imshow(results["escaped"] + 1, cmap="magma", norm="log", extent=(-2.2, 0.8, -1.2, 1.2), origin="lower")
     plt.colorbar(label="steps until a point escapes, and 1")

@@ -5,18 +5,21 @@ A tone that rises is hidden in noise. Overlapping windows, their Fourier transfo
 find it, and a straight line through those frequencies tells how fast it rises.
 """
 
+from types import ModuleType
+from typing import Any
+
 import numpy
 
 SMALL = {"seconds": 0.5}
 
 
-def make(np, seconds=10, rate=16_000):
+def make(np: ModuleType, seconds: float = 10, rate: int = 16_000) -> tuple[Any, int]:
     t = np.arange(int(seconds * rate)) / rate
     noise = np.asarray(numpy.random.default_rng(10).normal(scale=0.3, size=t.shape[0]))
     return np.sin(2 * np.pi * (300 * t + 150 * t**2)) + noise, rate
 
 
-def run(np, signal, rate, size=1024, hop=256):
+def run(np: ModuleType, signal: Any, rate: int, size: int = 1024, hop: int = 256) -> dict[str, Any]:
     starts = np.arange(0, len(signal) - size + 1, hop)
     frames = signal[starts[:, None] + np.arange(size)] * np.hanning(size)
     power = np.abs(np.fft.rfft(frames, axis=-1)) ** 2
@@ -28,7 +31,7 @@ def run(np, signal, rate, size=1024, hop=256):
     return {"level": level, "loudest": loudest, "at": starts / rate, "slope": slope, "start": start, "top": rate / 2}
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     at, loudest = results["at"], results["loudest"]
     plt.figure(figsize=(8, 4), layout="constrained")
     level = results["level"].T

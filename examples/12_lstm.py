@@ -5,16 +5,20 @@ Reads images of digits row by row, as sequences of eight rows, and learns which 
 installed its LSTM learns beside it, from the same weights and in the same order; the losses lie on each other.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 import stator
 from stator import nn
+from stator.typing import ArrayLike
 
 SMALL = {"images": 80, "hidden": 8, "size": 16, "epochs": 1}
 
 
-def make(images=None, hidden=32, size=32, epochs=8):
+def make(images: int | None = None, hidden: int = 32, size: int = 32, epochs: int = 8) -> tuple[Any, ...]:
     """Images as sequences of 8 rows of 8 numbers, their digits, the first weights, and the images of each step."""
     digits, rng = load_digits(), np.random.default_rng(12)
     order = rng.permutation(len(digits.target))[:images]
@@ -26,9 +30,11 @@ def make(images=None, hidden=32, size=32, epochs=8):
     return x, target, weights, np.concatenate(orders), split
 
 
-def run(x, target, weights, steps, split, rate=5e-3):
+def run(
+    x: NDArray[Any], target: NDArray[Any], weights: list[ArrayLike], steps: NDArray[Any], split: int, rate: float = 5e-3
+) -> tuple[NDArray[Any], float]:
     """The losses of the steps, and the share of the unseen images that is named right."""
-    params, one, losses = [stator.asarray(w) for w in weights], stator.full((), 1, dtype="float32"), []
+    params, one, losses = [stator.asarray(w) for w in weights], stator.ones((), dtype="float32"), list[stator.Array]()
     moments = [[stator.zeros(p.shape, dtype="float32") for p in params] for _ in range(2)]
     for step, at in enumerate(steps, 1):
         rows, wanted = stator.asarray(x[at]), stator.asarray(target[at])
@@ -40,7 +46,8 @@ def run(x, target, weights, steps, split, rate=5e-3):
         nn.adam_step(params, [*back[2], slope.T @ h[0], stator.sum(slope, axis=0)], *moments, step=step, lr=rate)
     _, (h, _) = nn.lstm(stator.asarray(x[split:]), None, params[:4], batch_first=True)
     named = stator.argmax(nn.linear(h[0], *params[4:]), axis=1).to_numpy()
-    return stator.stack(losses).to_numpy(), float(np.mean(named == target[split:]))
+    right: NDArray[Any] = named == target[split:]
+    return stator.stack(losses).to_numpy(), float(right.mean())
 
 
 if __name__ == "__main__":

@@ -6,19 +6,23 @@ median, which is not linear, removes single wrong pixels better than the Gaussia
 sharpened and its edges are found behind the median.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import stator
 from stator import nn
+from stator.typing import ArrayLike
 
 SMALL = {"size": 32}
 
 
-def make(size=256):
+def make(size: int = 256) -> tuple[NDArray[Any], NDArray[Any]]:
     """A picture of discs on a slope of grey, and the same with noise and wrong pixels."""
     rng = np.random.default_rng(13)
     y, x = np.mgrid[0 : 1 : complex(size), 0 : 1 : complex(size)]
-    clean = 0.3 + 0.3 * x
+    clean: NDArray[Any] = 0.3 + 0.3 * x
     for _ in range(12):
         (row, column), radius = rng.random(2), rng.uniform(0.04, 0.15)
         clean[(y - row) ** 2 + (x - column) ** 2 < radius**2] = rng.random()
@@ -28,7 +32,7 @@ def make(size=256):
     return clean.astype("float32"), noisy.astype("float32")
 
 
-def filters():
+def filters() -> NDArray[Any]:
     """The weights of a Gaussian, a sharpening filter, and Sobel's two, all of 5 x 5."""
     row = np.exp(-(np.arange(-2, 3) ** 2) / 2)
     gauss = np.outer(row, row) / row.sum() ** 2
@@ -37,7 +41,7 @@ def filters():
     return np.stack([gauss, sharp, sobel, sobel.T])[:, None].astype("float32")
 
 
-def run(be, clean, noisy):
+def run(be: stator.Backend, clean: ArrayLike, noisy: ArrayLike) -> dict[str, stator.Array]:
     wanted, x = be.asarray(clean), be.asarray(noisy)
     edge = ((0, 0), (0, 0), (2, 2), (2, 2))
     padded = stator.pad(x[None, None], edge, mode="edge")
@@ -47,7 +51,7 @@ def run(be, clean, noisy):
     of_noisy, of_median = nn.conv2d(both, be.asarray(filters()))
     blurred, (_, sharpened, across, down) = of_noisy[0], stator.unstack(of_median)
 
-    def error(picture):
+    def error(picture: stator.Array) -> stator.Array:
         return stator.sqrt(stator.mean((picture - wanted) ** 2))
 
     return {
@@ -62,7 +66,7 @@ def run(be, clean, noisy):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, axes = plt.subplots(1, 5, figsize=(13, 3.2), layout="constrained")
     for ax, (name, picture) in zip(axes, results.items(), strict=False):
         ax.imshow(picture, cmap="gray", vmin=0, vmax=0.25 if name == "edges" else 1)

@@ -6,29 +6,34 @@ sometimes starts anew. The links are a sparse matrix, and each turn is one produ
 are linked from important pages, they rank above others with as many links.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import stator
 
 SMALL = {"pages": 60, "links": 3}
 
 
-def make(pages=20_000, links=8):
+def make(pages: int = 20_000, links: int = 8) -> tuple[NDArray[Any], int]:
     """The links (from, to) of a web in which each new page links to older ones, and rather to those that are old."""
     rng = np.random.default_rng(14)
     start = np.repeat(np.arange(1, pages), links)
     end = (start * rng.random(start.size) ** 3).astype("int64")
     back = rng.random(start.size) < 0.2  # some links are answered
-    links = np.concatenate([np.stack([start, end]), np.stack([end, start])[:, back]], axis=1)
-    return np.unique(links, axis=1), pages
+    both = np.concatenate([np.stack([start, end]), np.stack([end, start])[:, back]], axis=1)
+    return np.unique(both, axis=1), pages
 
 
-def run(be, links, pages, damping=0.85, turns=50):
+def run(
+    be: stator.Backend, links: NDArray[Any], pages: int, damping: float = 0.85, turns: int = 50
+) -> dict[str, stator.Array]:
     start, end = be.asarray(links[0]), be.asarray(links[1])
     outgoing = stator.bincount(start, minlength=pages).astype("float64")
     follow = stator.sparse.COO(1 / outgoing[start], end, start, (pages, pages)).to_csr()
     lost = outgoing == 0  # whoever is on a page without links starts anew
-    ranks, changes = be.full((pages,), 1 / pages, dtype="float64"), []
+    ranks, changes = be.full((pages,), 1 / pages, dtype="float64"), list[stator.Array]()
     for _ in range(turns):
         anew = (1 - damping) / pages + damping * stator.sum(stator.where(lost, ranks, 0.0)) / pages
         turned = damping * (follow @ ranks) + anew
@@ -45,7 +50,7 @@ def run(be, links, pages, damping=0.85, turns=50):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     left.loglog(results["links"] + 1, results["ranks"], ".", markersize=2)
     left.set(xlabel="links to a page, and 1", ylabel="rank", title="Pages")

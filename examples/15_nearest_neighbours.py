@@ -6,23 +6,29 @@ Names handwritten digits by the known images that are most like them. All distan
 beside their neighbours: those first, in red, that three neighbours name wrong.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 import stator
+from stator.typing import ArrayLike
 
 SMALL = {"known": 200, "asked": 40}
 
 
-def make(known=1400, asked=397):
+def make(known: int = 1400, asked: int = 397) -> tuple[NDArray[Any], ...]:
     x, y = load_digits(return_X_y=True)
     order = np.random.default_rng(15).permutation(len(y))
     x, y = (x[order] / 16).astype("float32"), y[order]
     return x[:known], y[:known], x[known : known + asked], y[known : known + asked]
 
 
-def run(be, images, digits, queries, wanted, most=15):
-    x, y, q, wanted = (be.asarray(v) for v in (images, digits, queries, wanted))
+def run(
+    be: stator.Backend, images: ArrayLike, digits: ArrayLike, queries: ArrayLike, answers: ArrayLike, most: int = 15
+) -> dict[str, stator.Array]:
+    x, y, q, wanted = (be.asarray(v) for v in (images, digits, queries, answers))
     squares = stator.sum(q * q, axis=1)[:, None] - 2 * (q @ x.T) + stator.sum(x * x, axis=1)
     distances, nearest = stator.topk(squares, most, axis=1, largest=False)
     votes = stator.cumulative_sum(stator.nn.one_hot(y[nearest], 10), axis=1)  # of the first, the first two, ...
@@ -41,7 +47,7 @@ def run(be, images, digits, queries, wanted, most=15):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, (left, ax) = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
     images = np.concatenate([results["queries"][:, None], results["neighbours"]], axis=1)
     images = np.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=0.3)

@@ -7,31 +7,32 @@ stream draws them one after another. The distance grows with the square root of 
 """
 
 import math
+from typing import Any
 
 import stator
 
 SMALL = {"walks": 40, "steps": 50}
 
 
-def make(walks=4000, steps=1000, groups=4, seed=16):
+def make(walks: int = 4000, steps: int = 1000, groups: int = 4, seed: int = 16) -> tuple[int, int, int, int]:
     return walks // groups, steps, groups, seed
 
 
-def walk(generator, walks, steps):
+def walk(generator: stator.random.Generator, walks: int, steps: int) -> stator.Array:
     """Positions (walks, steps + 1, 2) of walks that begin at 0."""
-    steps = generator.normal(size=(walks, steps, 2), dtype="float32")
-    return stator.pad(stator.cumulative_sum(steps, axis=1), ((0, 0), (1, 0), (0, 0)))
+    moves = generator.normal(size=(walks, steps, 2), dtype="float32")
+    return stator.pad(stator.cumulative_sum(moves, axis=1), ((0, 0), (1, 0), (0, 0)))
 
 
-def run(be, walks, steps, groups, seed):
+def run(be: stator.Backend, walks: int, steps: int, groups: int, seed: int) -> dict[str, stator.Array]:
     be.random.seed(seed)
-    pool, last, parts = be.stream_pool(groups), be.current_stream, []
+    pool, last, parts = be.stream_pool(groups), be.current_stream, list[tuple[stator.Array, ...]]()
     for generator in be.random.spawn(groups):
         stream = pool.next()
         with stream:
-            positions = walk(generator, walks, steps)
-            squares = stator.sum(positions**2, axis=2)
-            parts.append((positions, stator.mean(squares, axis=0), stator.sqrt(squares[:, -1])))
+            walked = walk(generator, walks, steps)
+            away = stator.sum(walked**2, axis=2)
+            parts.append((walked, stator.mean(away, axis=0), stator.sqrt(away[:, -1])))
         last.wait(stream.record())  # what follows on the current stream may read these arrays
     positions, squares, ends = zip(*parts, strict=True)
 
@@ -46,7 +47,7 @@ def run(be, walks, steps, groups, seed):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     steps = results["distance"].size
     _, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
     for positions in results["walks"]:

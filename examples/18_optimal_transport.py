@@ -6,30 +6,39 @@ plan in turns until both sums are right. The turns are a ``while_loop``: the dev
 another one, and the host reads nothing until the plan is found.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import stator
+from stator.typing import ArrayLike
 
 SMALL = {"places": 30}
+Carry = tuple[stator.Array, stator.Array, stator.Array, stator.Array]
 
 
-def make(places=300):
+def make(places: int = 300) -> tuple[NDArray[Any], ...]:
     """The places, and how much lies at each before and after."""
     x = np.linspace(0, 1, places)
 
-    def heap(*parts):
-        heights = sum(share * np.exp(-(((x - middle) / width) ** 2)) for share, middle, width in parts) + 1e-3
-        return heights / heights.sum()
+    def heap(*parts: tuple[float, float, float]) -> NDArray[Any]:
+        heights = np.full(places, 1e-3)
+        for share, middle, width in parts:
+            heights += share * np.exp(-(((x - middle) / width) ** 2))
+        found: NDArray[Any] = heights / heights.sum()
+        return found
 
     return x, heap((1, 0.35, 0.12)), heap((1, 0.3, 0.04), (0.6, 0.8, 0.08))
 
 
-def run(be, x, before, after, blur=2e-3, tolerance=1e-9):
-    x, before, after = be.asarray(x), be.asarray(before), be.asarray(after)
+def run(be: stator.Backend, places: ArrayLike, first: ArrayLike, last: ArrayLike) -> dict[str, stator.Array]:
+    blur, tolerance = 2e-3, 1e-9
+    x, before, after = (be.asarray(v) for v in (places, first, last))
     cost = (x[:, None] - x) ** 2
     wanted = stator.log(before)[:, None], stator.log(after)[None]
 
-    def turn(carry):
+    def turn(carry: Carry) -> Carry:
         """Scales the rows of the plan, then its columns, as logarithms; and how wrong the rows are then."""
         rows, columns, _, turns = carry
         rows = wanted[0] - stator.logsumexp(columns - cost / blur, axis=1, keepdims=True)
@@ -51,7 +60,7 @@ def run(be, x, before, after, blur=2e-3, tolerance=1e-9):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     left.imshow(results["plan"] ** 0.5, cmap="Blues", origin="lower", extent=(0, 1, 0, 1))
     x = np.linspace(0, 1, len(results["before"]))

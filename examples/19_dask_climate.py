@@ -6,36 +6,40 @@ series never has to fit there. dask calls stator on each chunk and joins the par
 it, and the trend of every place. The trend that was put in is found again.
 """
 
+from typing import Any
+
 import dask
 import dask.array as da
 import numpy as np
+from numpy.typing import NDArray
 
 import stator
 
 SMALL = {"years": 6, "rows": 8, "columns": 12}
 
 
-def make(years=40, rows=60, columns=120):
+def make(years: int = 40, rows: int = 60, columns: int = 120) -> tuple[NDArray[Any], NDArray[Any], int]:
     """The true trend of each place in degrees a year, how far north it is, and the number of years."""
     north, east = np.mgrid[-1 : 1 : rows * 1j, -1 : 1 : columns * 1j]
     return 0.02 + 0.04 * north**2 * (1 + 0.5 * np.sin(3 * np.pi * east)), north, years
 
 
-def series(trend, north, years, years_of_chunk=5):
+def series(trend: NDArray[Any], north: NDArray[Any], years: int, years_of_chunk: int = 5) -> Any:
     """A dask array (years, 12, rows, columns) of chunks that are NumPy's until they are computed."""
 
-    def block(block_info):
+    def block(block_info: dict[None, dict[str, list[tuple[int, int]]]]) -> NDArray[Any]:
         (first, last), *_ = block_info[None]["array-location"]
         year, month = np.arange(first, last)[:, None, None, None], np.arange(12)[:, None, None]
         season = 15 * north * np.cos(2 * np.pi * month / 12)
         noise = np.random.default_rng(first).normal(scale=1.5, size=(last - first, 12, *north.shape))
-        return 25 - 30 * north**2 - season + trend * year + noise
+        made: NDArray[Any] = 25 - 30 * north**2 - season + trend * year + noise
+        return made
 
     chunks = tuple(min(years_of_chunk, years - y) for y in range(0, years, years_of_chunk)), 12, *north.shape
     return da.map_blocks(block, chunks=chunks, dtype="float64", meta=np.empty((0,) * 4))
 
 
-def run(be, trend, north, years):
+def run(be: stator.Backend, trend: NDArray[Any], north: NDArray[Any], years: int) -> dict[str, Any]:
     t = series(trend, north, years).map_blocks(be.asarray, meta=be.zeros((0,) * 4, dtype="float64"))
     departures = t - t.mean(axis=0, keepdims=True)
     time = be.arange(years, dtype="float64") - (years - 1) / 2
@@ -54,7 +58,7 @@ def run(be, trend, north, years):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")
     (found, true), (yearly, seasons) = axes
     for ax, name in ((found, "trend"), (true, "true trend")):

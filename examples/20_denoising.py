@@ -6,27 +6,30 @@ stand out of the noise are kept, all others are set to zero, and the inverse tra
 of the noise is the median of the spectrum, so nothing has to be known about it.
 """
 
+from types import ModuleType
+from typing import Any
+
 import numpy
 
 SMALL = {"seconds": 0.25}
 
 
-def make(np, seconds=8, rate=4096):
+def make(np: ModuleType, seconds: float = 8, rate: int = 4096) -> tuple[Any, Any, int]:
     rng = numpy.random.default_rng(20)
     t = np.arange(int(seconds * rate)) / rate
     clean = np.zeros(len(t))
     for _ in range(6):
-        frequency, phase, height = rng.uniform(20, 600), rng.uniform(0, 2 * np.pi), rng.uniform(0.3, 1)
+        frequency, phase, height = rng.uniform(20, 600), rng.uniform(0, 2 * numpy.pi), rng.uniform(0.3, 1)
         clean += height * np.sin(2 * np.pi * frequency * t + phase) * (1 + 0.3 * np.cos(2 * np.pi * 2 * t))
     return clean, clean + np.asarray(rng.normal(scale=2, size=len(t))), rate
 
 
-def decibels(np, clean, found):
+def decibels(np: ModuleType, clean: Any, found: Any) -> Any:
     """How much stronger the signal is than what differs from it."""
     return 10 * np.log10((clean**2).sum() / ((found - clean) ** 2).sum())
 
 
-def run(np, clean, noisy, rate, factor=4):
+def run(np: ModuleType, clean: Any, noisy: Any, rate: int, factor: float = 4) -> dict[str, Any]:
     spectrum = np.fft.rfft(noisy)
     height = np.abs(spectrum)
     keep = height > factor * np.median(height)
@@ -44,7 +47,7 @@ def run(np, clean, noisy, rate, factor=4):
     }
 
 
-def draw(plt, results):
+def draw(plt: Any, results: dict[str, Any]) -> None:
     _, (upper, lower) = plt.subplots(2, 1, figsize=(9, 6), layout="constrained")
     for name, style in (("noisy", "0.8"), ("clean", "k--"), ("found", "C0")):
         upper.plot(results[name][:400], style, label=name)

@@ -13,15 +13,17 @@ from typing import Any
 Draw = Callable[[Any, dict[str, Any]], None]
 
 
-def parser_for(text: str) -> argparse.ArgumentParser:
+def parser_for(text: str | None) -> argparse.ArgumentParser:
     """A parser that is described by the paragraphs below the title of a docstring."""
-    parser = argparse.ArgumentParser(description=re.split(r"^=+$", text, maxsplit=1, flags=re.MULTILINE)[-1].strip())
+    parser = argparse.ArgumentParser(
+        description=re.split(r"^=+$", text or "", maxsplit=1, flags=re.MULTILINE)[-1].strip()
+    )
     parser.add_argument("--small", action="store_true", help="small inputs, for tests and emulated devices")
     parser.add_argument("--save", metavar="FILE", help="where the picture is written, instead of being shown")
     return parser
 
 
-def on_device_arguments(text: str) -> argparse.Namespace:
+def on_device_arguments(text: str | None) -> argparse.Namespace:
     """The arguments of a program that runs on a device of stator."""
     parser = parser_for(text)
     parser.add_argument("--device", help="cpu or cuda; default: cuda where a GPU is usable")
@@ -56,7 +58,7 @@ def report(results: dict[str, Any]) -> None:
 
 
 def main(
-    text: str, make: Callable[..., Any], run: Callable[..., dict[str, Any]], draw: Draw, small: dict[str, Any]
+    text: str | None, make: Callable[..., Any], run: Callable[..., dict[str, Any]], draw: Draw, small: dict[str, Any]
 ) -> None:
     """Makes a program's inputs with the module, runs it on them, prints and draws what it found, and the time."""
     parser = parser_for(text)
@@ -72,7 +74,7 @@ def main(
 
 
 def on_device(
-    text: str, make: Callable[..., Any], run: Callable[..., dict[str, Any]], draw: Draw, small: dict[str, Any]
+    text: str | None, make: Callable[..., Any], run: Callable[..., dict[str, Any]], draw: Draw, small: dict[str, Any]
 ) -> None:
     """Makes a program's inputs, runs it on them on a device of stator, and prints and draws what it found."""
     import stator
@@ -94,12 +96,12 @@ def residual_network(weights: dict[str, Any], images: Any, digits: Any, order: l
 
     p = {name: torch.from_numpy(w.copy()).requires_grad_() for name, w in weights.items()}
     stats = [(torch.zeros_like(p["scale0"]), torch.ones_like(p["scale0"])) for _ in range(5)]
-    x, y, losses = torch.from_numpy(images), torch.from_numpy(digits), []
+    x, y, losses = torch.from_numpy(images), torch.from_numpy(digits), list[float]()
     step = torch.optim.Adam(p.values(), lr=3e-3)
 
     def layer(i: int, x: Any, training: bool) -> Any:
-        y = functional.conv2d(x, p[f"conv{i}"], padding=1)
-        return functional.batch_norm(y, *(s.detach() for s in stats[i]), p[f"scale{i}"], p[f"shift{i}"], training)
+        y, (mean, var) = functional.conv2d(x, p[f"conv{i}"], padding=1), stats[i]
+        return functional.batch_norm(y, mean.detach(), var.detach(), p[f"scale{i}"], p[f"shift{i}"], training)
 
     def forward(x: Any, training: bool) -> Any:
         x = layer(0, x, training).relu()
@@ -122,7 +124,7 @@ def lstm(x: Any, target: Any, weights: Any, steps: Any, split: int, rate: float 
     """The twin of examples/12_lstm.py: (losses, the share of the unseen images that is named right)."""
     import torch
 
-    params, losses = [torch.tensor(w, requires_grad=True) for w in weights], []
+    params, losses = [torch.tensor(w, requires_grad=True) for w in weights], list[float]()
     x, target = map(torch.from_numpy, (x, target))
     adam, zeros = torch.optim.Adam(params, lr=rate), torch.zeros(1, len(x), weights[1].shape[1])
 
@@ -151,7 +153,7 @@ def curves(plt: Any, found: dict[str, Any]) -> None:
 
 
 def beside_torch(
-    text: str, make: Callable[..., Any], run: Callable[..., Any], twin: Callable[..., Any], small: dict[str, Any]
+    text: str | None, make: Callable[..., Any], run: Callable[..., Any], twin: Callable[..., Any], small: dict[str, Any]
 ) -> None:
     """Trains with stator and, where it is installed, PyTorch; draws both curves of the loss."""
     import stator

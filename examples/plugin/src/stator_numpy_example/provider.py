@@ -5,13 +5,14 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stator.backends import ProviderMetadata
 from stator.errors import BackendClosedError
 from stator_numpy_example.operations import OPERATIONS
 
-DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-DTYPES += ("float32", "float64", "complex64", "complex128")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+DTYPES = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
 
 
 def capabilities() -> dict[str, Any]:
@@ -37,7 +38,7 @@ class NumPyBackend:
     def namespace(self) -> ModuleType:
         return np
 
-    def asarray(self, obj: Any, /, *, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def asarray(self, obj: Any, /, *, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         self._check("asarray")
         return np.asarray(obj, dtype=dtype, copy=copy)
 
