@@ -22,10 +22,11 @@ struct Softmax {
   int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
 };
 
-// Softmax of factor * (x + noise) over the elements that a mask and `causal` leave, or 1 at the largest of them. A line
-// without any is 0.
+// Softmax of factor * (x + noise) over the elements that a mask and `causal` leave, its logarithm, or 1 at the largest
+// of them. The other elements are 0, or -inf of the logarithm. Backward: the gradient of the logarithm, 0 for the other
+// elements, whose own do not count.
 struct ChosenSoftmax {
-  Softmax of;  // forward, without scratch
+  Softmax of;  // without scratch
   const bool* mask;
   int64_t mask_step, mask_strides[max_dims];
   bool causal;          // element i of a line takes part if it is not behind the line's coordinate on `of`'s last axis
@@ -69,6 +70,7 @@ extern Launcher<params::SoftmaxNeeds(const DeviceLimits&, const params::Softmax&
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax_backward;
 extern Launcher<void(const Queue&, const params::ChosenSoftmax&)> chosen_softmax;
+extern Launcher<void(const Queue&, const params::ChosenSoftmax&)> chosen_log_softmax_backward;
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_scratch;  // bytes of partials
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_backward_scratch;  // or 0
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;

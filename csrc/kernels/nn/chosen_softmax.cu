@@ -1,5 +1,5 @@
-// Softmax over chosen elements of lines, and of noisy ones. A block takes a line. Scores stay in shared memory where
-// they fit; else they are made anew for the maximum, the sum and the result.
+// Softmax over chosen elements of lines, and of noisy ones, its logarithm, and the logarithm's gradient. A block takes
+// a line. Scores stay in shared memory where they fit; else they are made anew for the maximum, the sum and the result.
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
@@ -7,6 +7,8 @@
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/philox.cuh"
+#include "device/vector.cuh"
+#include "kernels/nn/softmax_vectors.cuh"
 #include "params/nn.hpp"
 
 namespace stator::STATOR_TARGET::nn {
@@ -49,13 +51,13 @@ struct GumbelNoise {
   }
 };
 
-// The scores of one line.
+// One line: the input, or backward the gradient and the forward result.
 template <class T>
 struct ChosenLine {
   using A = opmath_t<T>;
-  const T* x;
+  const T *x, *saved;
   const bool* mask;
-  int64_t step, mask_step, index_step;
+  int64_t step, saved_step, mask_step, index_step;
   int64_t y_at = 0, index = 0, end;  // of the elements that `causal` leaves
   A factor;
   bool noisy;
@@ -63,72 +65,231 @@ struct ChosenLine {
 
   STATOR_FN ChosenLine(const ChosenSoftmax& p, int64_t line)
       : step(p.of.x_step),
+        saved_step(p.of.saved_step),
         mask_step(p.mask_step),
         index_step(p.index_step),
         end(p.of.n),
         factor(A(p.of.factor)),
         noisy(p.noisy),
         noise(p.draws) {
-    int64_t x_at = 0, mask_at = 0;
+    int64_t x_at = 0, saved_at = 0, mask_at = 0;
     STATOR_UNROLL(1)
     for (int d = p.of.ndim - 1; d >= 0; --d) {
       const int64_t rest = d == 0 ? 0 : line / p.of.shape[d], i = line - rest * p.of.shape[d];
       if (d == p.of.ndim - 1 && p.causal && i < end) end = i + 1;
       x_at += i * p.of.x_strides[d];
+      saved_at += i * p.of.saved_strides[d];
       y_at += i * p.of.y_strides[d];
       mask_at += i * p.mask_strides[d];
       index += i * p.index_strides[d];
       line = rest;
     }
     x = static_cast<const T*>(p.of.x) + x_at;
+    saved = static_cast<const T*>(p.of.saved) + saved_at;
     mask = p.mask != nullptr ? p.mask + mask_at : nullptr;
   }
-  STATOR_FN A operator()(int64_t j) const {
-    if (j >= end || (mask != nullptr && !mask[j * mask_step])) return -limits<A>::infinity();
-    const A value = A(x[j * step]);
-    return (noisy ? value + noise(index + j * index_step) : value) * factor;
+
+  // Elements j to j + V - 1. More than one are next to each other, and so are their bits of a mask that has several.
+  template <int V>
+  STATOR_FN static Items<A, V> load(const T* from, int64_t step, int64_t j) {
+    if constexpr (V == 1)
+      return {{convert<A>(from[j * step])}};
+    else
+      return STATOR_TARGET::detail::load_side_by_side<A, V>(from + j);
+  }
+  template <int V>
+  STATOR_FN Items<bool, V> chosen(int64_t j) const {
+    Items<bool, V> is;
+    Vec<bool, V> bits{};
+    if (V > 1 && mask != nullptr && mask_step != 0) bits = load_vector<V>(mask + j);
+    STATOR_UNROLL()
+    for (int i = 0; i < V; ++i)
+      is[i] = j + i < end && (mask == nullptr || (V > 1 && mask_step != 0 ? bits[i] : mask[j * mask_step]));
+    return is;
+  }
+  // The scores, or backward the gradients, of those that take part; `rest` for the others. Behind `end` nothing is
+  // read.
+  template <int V>
+  STATOR_FN Items<A, V> scores(int64_t j, A rest) const {
+    Items<A, V> score;
+    STATOR_UNROLL()
+    for (int i = 0; i < V; ++i) score[i] = rest;
+    if (j >= end) return score;
+    const Items<bool, V> is = chosen<V>(j);
+    const Items<A, V> value = load<V>(x, step, j);
+    STATOR_UNROLL()
+    for (int i = 0; i < V; ++i)
+      if (is[i]) score[i] = (noisy ? value[i] + noise(index + (j + i) * index_step) : value[i]) * factor;
+    return score;
   }
 };
 
-template <class T, int Size>
-STATOR_KERNEL(Size) void chosen_softmax_kernel(ChosenSoftmax p, bool hold) {
+// The scores of a line in vectors of V. Those that are held lie in shared memory, element i of vector u at i * vectors
+// + u, so that neighbouring threads use neighbouring banks. Each thread reads back what it wrote itself.
+template <int V, class T>
+struct HeldScores {
   using A = opmath_t<T>;
-  const Group<Size> group;
-  const ChosenLine<T> line(p, group.block());
-  const int64_t n = p.of.n;
-  // Each thread reads back what it wrote itself.
-  A* const held = hold ? group.template dynamic<A>(n) : nullptr;
-  if (hold) group.for_each(n, [=](int64_t j) { held[j] = line(j); });
-  const auto score = [=](int64_t j) { return held != nullptr ? held[j] : line(j); };
-  const A largest = group.template map_reduce<A>(n, Max{}, score);
+  const ChosenLine<T>& line;
+  A* held;  // or null
+  int64_t vectors;
+  A rest;
+
+  template <class G>
+  STATOR_FN void fill(const G& group) const {
+    if (held != nullptr) change(group, [*this](int64_t u) { return line.template scores<V>(u * V, rest); });
+  }
+  template <class G, class F>
+  STATOR_FN void change(const G& group, F f) const {
+    group.for_each(vectors, [*this, f](int64_t u) {
+      const Items<A, V> value = f(u);
+      STATOR_UNROLL()
+      for (int i = 0; i < V; ++i) held[i * vectors + u] = value[i];
+    });
+  }
+  STATOR_FN Items<A, V> operator()(int64_t u) const {
+    if (held == nullptr) return line.template scores<V>(u * V, rest);
+    Items<A, V> value;
+    STATOR_UNROLL()
+    for (int i = 0; i < V; ++i) value[i] = held[i * vectors + u];
+    return value;
+  }
+};
+
+template <int V, class A>
+STATOR_FN A sum_of_items(const Items<A, V>& value) {
+  A sum = value[0];
+  STATOR_UNROLL()
+  for (int i = 1; i < V; ++i) sum += value[i];
+  return sum;
+}
+
+template <int V, class T>
+STATOR_FN void store_chosen(const ChosenSoftmax& p, const ChosenLine<T>& line, int64_t u,
+                            const Items<opmath_t<T>, V>& value) {
+  if constexpr (V == 1)
+    store_as(p.of.y, p.of.out_dtype, line.y_at + u * p.of.y_step, value[0]);
+  else
+    store_items<opmath_t<T>, dtypes::floats>(p.of.y, p.of.out_dtype, line.y_at + u * V, value);
+}
+
+template <int V, class T, int Size>
+STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line, opmath_t<T>* held) {
+  using A = opmath_t<T>;
+  using Scores = Items<A, V>;
+  const int64_t vectors = p.of.n / V;
+  const HeldScores<V, T> score{line, held, vectors, -limits<A>::infinity()};
+  score.fill(group);
+  const A largest = group.template map_reduce<A>(vectors, Max{}, [=](int64_t u) {
+    const Scores s = score(u);
+    A most = s[0];
+    STATOR_UNROLL()
+    for (int i = 1; i < V; ++i) most = Max{}(most, s[i]);
+    return most;
+  });
+  const bool none = largest == -limits<A>::infinity();
   if (p.hardest) {
     // The first of the largest, or of NaN; none where nothing takes part.
-    const int64_t at = group.template map_reduce<int64_t>(n, Min{}, [=](int64_t j) {
-      const A s = score(j);
-      return s == largest || s != s ? j : n;
+    const int64_t n = p.of.n;
+    const int64_t at = group.template map_reduce<int64_t>(vectors, Min{}, [=](int64_t u) {
+      const Scores s = score(u);
+      int64_t first = n;
+      STATOR_UNROLL()
+      for (int i = V - 1; i >= 0; --i)
+        if (s[i] == largest || s[i] != s[i]) first = u * V + i;
+      return first;
     });
-    const bool none = largest == -limits<A>::infinity();
-    group.for_each(n, [=](int64_t j) {
-      store_as(p.of.y, p.of.out_dtype, line.y_at + j * p.of.y_step, A(j == at && !none ? 1 : 0));
+    group.for_each(vectors, [=, &p, &line](int64_t u) {
+      Scores y;
+      STATOR_UNROLL()
+      for (int i = 0; i < V; ++i) y[i] = A(u * V + i == at && !none ? 1 : 0);
+      store_chosen<V>(p, line, u, y);
     });
     return;
   }
-  const A reference = largest == -limits<A>::infinity() ? A(0) : largest;
-  const auto power = [=](int64_t j) { return libm::polynomial_exp(score(j) - reference); };
-  if (hold) group.for_each(n, [=](int64_t j) { held[j] = power(j); });
-  const A sum = group.template map_sum<A>(n, [=](int64_t j) { return held != nullptr ? held[j] : power(j); });
+  const A reference = none ? A(0) : largest;
+  const auto powers = [=](int64_t u) {
+    Scores s = score(u);
+    STATOR_UNROLL()
+    for (int i = 0; i < V; ++i) s[i] = libm::polynomial_exp(s[i] - reference);
+    return s;
+  };
+  const bool kept = held != nullptr && !p.of.log;  // as powers
+  if (kept) score.change(group, powers);
+  const A sum =
+      group.template map_sum<A>(vectors, [=](int64_t u) { return sum_of_items(kept ? score(u) : powers(u)); });
+  if (p.of.log) {
+    const A shift = none ? A(0) : log(sum);
+    group.for_each(vectors, [=, &p, &line](int64_t u) {
+      Scores s = score(u);
+      STATOR_UNROLL()
+      for (int i = 0; i < V; ++i) s[i] = (s[i] - reference) - shift;
+      store_chosen<V>(p, line, u, s);
+    });
+    return;
+  }
   const A scale = sum == A(0) ? A(0) : A(1) / sum;
-  group.for_each(n, [=](int64_t j) {
-    store_as(p.of.y, p.of.out_dtype, line.y_at + j * p.of.y_step, (held != nullptr ? held[j] : power(j)) * scale);
+  group.for_each(vectors, [=, &p, &line](int64_t u) {
+    Scores s = kept ? score(u) : powers(u);
+    STATOR_UNROLL()
+    for (int i = 0; i < V; ++i) s[i] *= scale;
+    store_chosen<V>(p, line, u, s);
   });
 }
 
-void chosen_softmax(const params::Queue& q, const ChosenSoftmax& p) {
+template <int V, class T, int Size>
+STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
+                               opmath_t<T>* held) {
+  using A = opmath_t<T>;
+  const int64_t vectors = p.of.n / V;
+  const HeldScores<V, T> grad{line, held, vectors, A(0)};
+  grad.fill(group);
+  const A sum = group.template map_sum<A>(vectors, [=](int64_t u) { return sum_of_items(grad(u)); });
+  group.for_each(vectors, [=, &p, &line](int64_t u) {
+    Items<A, V> slope = grad(u);
+    if (u * V < line.end) {
+      const Items<bool, V> is = line.template chosen<V>(u * V);
+      const Items<A, V> y = line.template load<V>(line.saved, line.saved_step, u * V);
+      STATOR_UNROLL()
+      for (int i = 0; i < V; ++i) slope[i] = is[i] ? slope[i] - libm::polynomial_exp(y[i]) * sum : A(0);
+    }
+    store_chosen<V>(p, line, u, slope);
+  });
+}
+
+template <class T, int Size, bool Backward>
+STATOR_KERNEL(Size) void chosen_softmax_kernel(ChosenSoftmax p, bool hold, bool vectors) {
+  using A = opmath_t<T>;
+  constexpr int V = fast_host ? 1 : vector_width<T>;
+  const Group<Size> group;
+  const ChosenLine<T> line(p, group.block());
+  A* const held = hold ? group.template dynamic<A>(p.of.n) : nullptr;
+  if constexpr (Backward)
+    vectors ? choose_gradient<V>(group, p, line, held) : choose_gradient<1>(group, p, line, held);
+  else
+    vectors ? choose<V>(group, p, line, held) : choose<1>(group, p, line, held);
+}
+
+// Masks have a byte for an element, or one for a line.
+bool are_in_vectors(const ChosenSoftmax& p) {
+  const int width = 16 / itemsize(p.of.dtype);
+  if (fast_host || p.of.n % width != 0) return false;
+  const auto fits = [&](const void* base, DType dtype, const int64_t* strides, int64_t step) {
+    return in_vectors(p.of, base, dtype, strides, step, true, width);
+  };
+  return fits(p.of.x, p.of.dtype, p.of.x_strides, p.of.x_step) &&
+         fits(p.of.saved, p.of.dtype, p.of.saved_strides, p.of.saved_step) &&
+         fits(p.of.y, p.of.out_dtype, p.of.y_strides, p.of.y_step) &&
+         (p.mask_step == 0 || fits(p.mask, DType::bool_, p.mask_strides, p.mask_step));
+}
+
+template <bool Backward>
+void launch_chosen(const params::Queue& q, const ChosenSoftmax& p) {
   constexpr int block = ChosenTuning::block;
   const auto with = [&]<class T>(type_tag<T>) {
     const int64_t bytes = p.of.n * int64_t(sizeof(opmath_t<T>));
     const bool hold = bytes <= ChosenTuning::held_bytes;
-    launch(q, "chosen_softmax", chosen_softmax_kernel<T, block>, {p.of.rows, block, hold ? int(bytes) : 0}, p, hold);
+    launch(q, Backward ? "chosen_log_softmax_backward" : "chosen_softmax", chosen_softmax_kernel<T, block, Backward>,
+           {p.of.rows, block, hold ? int(bytes) : 0}, p, hold, are_in_vectors(p));
   };
   switch (p.of.dtype) {
     case DType::float16: return with(type_tag<float16>{});
@@ -142,4 +303,5 @@ void chosen_softmax(const params::Queue& q, const ChosenSoftmax& p) {
 
 }  // namespace stator::STATOR_TARGET::nn
 
-STATOR_LAUNCHER(nn, chosen_softmax)
+STATOR_LAUNCHER(nn, chosen_softmax, launch_chosen<false>)
+STATOR_LAUNCHER(nn, chosen_log_softmax_backward, launch_chosen<true>)

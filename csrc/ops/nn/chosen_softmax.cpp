@@ -15,14 +15,16 @@ namespace {
 using params::ChosenSoftmax;
 
 // The lines along `axis`; their other axes stay as they are.
-void set_lines(ChosenSoftmax& p, const Array& x, const Array& y, int axis) {
+void set_lines(ChosenSoftmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
   p.of.x = x.data_ptr();
+  p.of.saved = saved ? saved->data_ptr() : nullptr;
   p.of.y = y.data_ptr();
   p.of.dtype = x.dtype();
   p.of.out_dtype = y.dtype();
   p.of.n = x.ndim() ? x.shape()[axis] : 1;
   p.of.rows = x.size() / p.of.n;
   p.of.x_step = x.ndim() ? x.strides()[axis] : 1;
+  p.of.saved_step = saved && x.ndim() ? saved->strides()[axis] : 1;
   p.of.y_step = x.ndim() ? y.strides()[axis] : 1;
   int64_t place = 1;
   int64_t places[params::max_dims] = {};
@@ -35,6 +37,7 @@ void set_lines(ChosenSoftmax& p, const Array& x, const Array& y, int axis) {
     if (d == axis) continue;
     p.of.shape[p.of.ndim] = x.shape()[d];
     p.of.x_strides[p.of.ndim] = x.strides()[d];
+    p.of.saved_strides[p.of.ndim] = saved ? saved->strides()[d] : 0;
     p.of.y_strides[p.of.ndim] = y.strides()[d];
     p.index_strides[p.of.ndim++] = places[d];
   }
@@ -57,22 +60,26 @@ void set_mask(const OpCall& call, ChosenSoftmax& p, const Array& mask, const Arr
     if (d != axis) p.mask_strides[k++] = step(d);
 }
 
-Array chosen_softmax(OpCall& call, ChosenSoftmax& p, const Array& x, const Array* mask, int64_t axis,
-                     std::optional<DType> dtype) {
+// x: the input, or with `saved`, the result, the gradient.
+Array launch_chosen(OpCall& call, ChosenSoftmax& p, const Array& x, const Array* saved, const SoftmaxChoice& choice,
+                    int64_t axis, std::optional<DType> dtype) {
   require_floating(call, x, dtype);
+  if (saved) require_same(call, x, *saved, "the gradient and the forward result");
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
+  p.causal = choice.causal;
   if (p.causal && (x.ndim() < 2 || at != x.ndim() - 1))
     throw ValueError(std::string(call.name()), "causal=True along axis " + std::to_string(at) + " of " + str(x.shape()),
                      "pass scores (..., L, S) and axis=-1");
-  if (mask) set_mask(call, p, *mask, x, at);
-  const Array* const operands[] = {&x};
+  if (choice.mask) set_mask(call, p, *choice.mask, x, at);
+  const Array* const operands[] = {&x, saved ? saved : &x};
   Array y = empty_like(call, x.shape(), dtype.value_or(x.dtype()), operands);
   if (x.size() == 0) return y;
-  set_lines(p, x, y, at);
+  set_lines(p, x, saved, y, at);
   call.reads(x);
-  if (mask) call.reads(*mask);
+  if (saved) call.reads(*saved);
+  if (choice.mask) call.reads(*choice.mask);
   call.writes(y);
-  kernels::nn::chosen_softmax(call.queue(), p);
+  (saved ? kernels::nn::chosen_log_softmax_backward : kernels::nn::chosen_softmax)(call.queue(), p);
   return y;
 }
 
@@ -87,30 +94,49 @@ void require_floating(const OpCall& call, const Array& x, std::optional<DType> d
                      "pass a floating dtype");
 }
 
+void require_same(const OpCall& call, const Array& a, const Array& b, const char* what) {
+  if (!(a.shape() == b.shape()))
+    throw ShapeError(std::string(call.name()),
+                     "shapes " + str(a.shape()) + " and " + str(b.shape()) + " of " + what + " differ",
+                     "pass arrays of one shape");
+  if (a.dtype() != b.dtype())
+    throw DTypeError(
+        std::string(call.name()),
+        "dtypes " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())) + " of " + what + " differ",
+        "convert one with astype");
+}
+
 double factor_of_temperature(Op op, double tau) {
   if (!(tau > 0) || !std::isfinite(tau) || !std::isfinite(float(1 / tau)))
     throw ValueError(std::string(op_info(op).call), "tau=" + number_text(tau), "pass a positive, finite temperature");
   return 1 / tau;
 }
 
-Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
-              const Stream& stream) {
-  if (choice.mask == nullptr && !choice.causal) return softmax(x, axis, dtype, stream);
-  OpCall call(Op::softmax, {&x, choice.mask}, stream);
+Array chosen_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+                     const Stream& stream) {
+  OpCall call(op, {&x, choice.mask}, stream);
   ChosenSoftmax p{};
-  p.causal = choice.causal;
-  return chosen_softmax(call, p, x, choice.mask, axis, dtype);
+  p.of.log = op == Op::log_softmax;
+  p.of.factor = op == Op::softmin ? -1 : 1;
+  return launch_chosen(call, p, x, nullptr, choice, axis, dtype);
+}
+
+Array chosen_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+                                  const Stream& stream) {
+  OpCall call(Op::log_softmax_backward, {&grad, &y, choice.mask}, stream);
+  ChosenSoftmax p{};
+  return launch_chosen(call, p, grad, &y, choice, axis, {});
 }
 
 Array gumbel_softmax(const Array& x, double tau, bool hard, int64_t axis, const random::State& state,
-                     random::State* next, const Stream& stream) {
-  OpCall call(Op::gumbel_softmax, {&x}, stream);
+                     random::State* next, const SoftmaxChoice& choice, const Stream& stream) {
+  OpCall call(Op::gumbel_softmax, {&x, choice.mask}, stream);
   ChosenSoftmax p{};
   p.of.factor = factor_of_temperature(Op::gumbel_softmax, tau);
   p.noisy = true;
   p.hardest = hard;
   p.draws = call.draws(state.seed, state.counter);
-  Array y = chosen_softmax(call, p, x, nullptr, axis, {});
+  Array y = launch_chosen(call, p, x, nullptr, choice, axis, {});
   const int64_t each = x.dtype() == DType::float64 ? 2 : 4;
   if (next) *next = {state.seed, state.counter + uint64_t((x.size() + each - 1) / each)};
   return y;

@@ -10,18 +10,6 @@
 namespace stator::nn {
 namespace {
 
-void require_same(const OpCall& call, const Array& a, const Array& b, const char* what) {
-  if (!(a.shape() == b.shape()))
-    throw ShapeError(std::string(call.name()),
-                     "shapes " + str(a.shape()) + " and " + str(b.shape()) + " of " + what + " differ",
-                     "pass arrays of one shape");
-  if (a.dtype() != b.dtype())
-    throw DTypeError(
-        std::string(call.name()),
-        "dtypes " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())) + " of " + what + " differ",
-        "convert one with astype");
-}
-
 // Describes the rows along `axis`: of the other axes those of extent 1 are dropped, and neighbours that step together
 // in all operands are merged.
 void set_rows(params::Softmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
@@ -85,8 +73,18 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
 Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
   return softmax_like(Op::softmax, x, nullptr, axis, dtype, stream);
 }
+Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+              const Stream& stream) {
+  if (choice.chooses()) return chosen_softmax(Op::softmax, x, axis, dtype, choice, stream);
+  return softmax(x, axis, dtype, stream);
+}
 Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
   return softmax_like(Op::log_softmax, x, nullptr, axis, dtype, stream);
+}
+Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+                  const Stream& stream) {
+  if (choice.chooses()) return chosen_softmax(Op::log_softmax, x, axis, dtype, choice, stream);
+  return log_softmax(x, axis, dtype, stream);
 }
 Array softmax_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
   return softmax_like(Op::softmax_backward, grad, &y, axis, {}, stream);
@@ -94,7 +92,14 @@ Array softmax_backward(const Array& grad, const Array& y, int64_t axis, const St
 Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
   return softmax_like(Op::log_softmax_backward, grad, &y, axis, {}, stream);
 }
-Array softmin(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
+Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+                           const Stream& stream) {
+  if (choice.chooses()) return chosen_log_softmax_backward(grad, y, axis, choice, stream);
+  return log_softmax_backward(grad, y, axis, stream);
+}
+Array softmin(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+              const Stream& stream) {
+  if (choice.chooses()) return chosen_softmax(Op::softmin, x, axis, dtype, choice, stream);
   return softmax_like(Op::softmin, x, nullptr, axis, dtype, stream, -1);
 }
 Array softmin_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {

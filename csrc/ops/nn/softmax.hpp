@@ -3,13 +3,23 @@
 
 #include "core/op_call.hpp"
 
+#include <stator/nn/nn.hpp>
+
 #include <optional>
 
 namespace stator::nn {
 
 // `x`, and the result's dtype if one is given, must be floating.
 void require_floating(const OpCall& call, const Array& x, std::optional<DType> dtype);
+// Two arrays, called `what`, must have one shape and dtype.
+void require_same(const OpCall& call, const Array& a, const Array& b, const char* what);
 // 1 / tau, which must be positive and finite.
 double factor_of_temperature(Op op, double tau);
+
+// What softmax, log_softmax and softmin are of a choice, and the gradient of log_softmax.
+Array chosen_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+                     const Stream& stream);
+Array chosen_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+                                  const Stream& stream);
 
 }  // namespace stator::nn

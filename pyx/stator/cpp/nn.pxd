@@ -11,10 +11,7 @@ from stator.cpp.std cimport optional, string_view
 
 
 cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
-    Array softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
-    Array log_softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
     Array softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
-    Array log_softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
 
     cdef cppclass SoftmaxChoice:
         const Array* mask
@@ -22,9 +19,14 @@ cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
 
     Array softmax(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
                   const Stream&) except +translate_exception
-    Array softmin(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
+    Array log_softmax(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
+                      const Stream&) except +translate_exception
+    Array log_softmax_backward(const Array&, const Array&, int64_t, const SoftmaxChoice&,
+                               const Stream&) except +translate_exception
+    Array softmin(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
+                  const Stream&) except +translate_exception
     Array softmin_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
-    Array gumbel_softmax(const Array&, double, cbool, int64_t, const State&, State*,
+    Array gumbel_softmax(const Array&, double, cbool, int64_t, const State&, State*, const SoftmaxChoice&,
                          const Stream&) except +translate_exception
     Array gumbel_softmax_backward(const Array&, const Array&, double, int64_t,
                                   const Stream&) except +translate_exception

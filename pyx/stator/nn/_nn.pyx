@@ -16,30 +16,42 @@ from stator.cpp.random cimport State
 from stator.cpp.std cimport optional, string_view
 
 
-# The functions that have the form of softmax without a choice of elements, and their gradients.
+# The functions that have the form of softmax, and their gradients.
 cdef enum Form:
     softmax_form, softmin_form, log_softmax_form
 
 
-cdef Array of_form(Form form, str op, object x, object axis, object dtype):
+cdef int set_choice(nn.SoftmaxChoice& choice, str op, object mask, object causal) except -1:
+    choice.mask = as_out(mask, op, "mask")
+    choice.causal = to_flag(causal, op, "causal")
+    return 0
+
+
+cdef Array of_form(Form form, str op, object x, object axis, object mask, object causal, object dtype):
     cdef Array source = as_array(x, op), out = new_array(source.backend)
     cdef int64_t along = to_int(axis, op)
+    cdef nn.SoftmaxChoice choice
     cdef optional[CppDType] code
     cdef CppStream stream
+    set_choice(choice, op, mask, causal)
     to_dtype(dtype, code, op)
     enter(source.backend, stream)
     with nogil:
-        if form == softmin_form:
-            out.c = nn.softmin(source.c, along, code, stream)
+        if form == softmax_form:
+            out.c = nn.softmax(source.c, along, code, choice, stream)
+        elif form == softmin_form:
+            out.c = nn.softmin(source.c, along, code, choice, stream)
         else:
-            out.c = nn.log_softmax(source.c, along, code, stream)
+            out.c = nn.log_softmax(source.c, along, code, choice, stream)
     return out
 
 
-cdef Array gradient_of(Form form, str op, object grad, object y, object axis):
+cdef Array gradient_of(Form form, str op, object grad, object y, object axis, object mask=None, object causal=False):
     cdef Array g = as_array(grad, op), saved = as_array(y, op), out = new_array(g.backend)
     cdef int64_t along = to_int(axis, op)
+    cdef nn.SoftmaxChoice choice
     cdef CppStream stream
+    set_choice(choice, op, mask, causal)
     enter(g.backend, stream)
     with nogil:
         if form == softmax_form:
@@ -47,7 +59,7 @@ cdef Array gradient_of(Form form, str op, object grad, object y, object axis):
         elif form == softmin_form:
             out.c = nn.softmin_backward(g.c, saved.c, along, stream)
         else:
-            out.c = nn.log_softmax_backward(g.c, saved.c, along, stream)
+            out.c = nn.log_softmax_backward(g.c, saved.c, along, choice, stream)
     return out
 
 
@@ -62,30 +74,19 @@ def softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: b
     >>> stator.nn.softmax(be.zeros((2, 2)), causal=True).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    cdef Array source = as_array(x, "nn.softmax")
-    cdef Array out = new_array(source.backend)
-    cdef int64_t along = to_int(axis, "nn.softmax")
-    cdef nn.SoftmaxChoice choice
-    cdef optional[CppDType] code
-    cdef CppStream stream
-    choice.mask = as_out(mask, "nn.softmax", "mask")
-    choice.causal = to_flag(causal, "nn.softmax", "causal")
-    to_dtype(dtype, code, "nn.softmax")
-    enter(source.backend, stream)
-    with nogil:
-        out.c = nn.softmax(source.c, along, code, choice, stream)
-    return out
+    return of_form(softmax_form, "nn.softmax", x, axis, mask, causal, dtype)
 
 
-def softmin(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+def softmin(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False,
+            dtype: DTypeLike | None = None) -> Array:
     """softmax(-x) along one axis. Asynchronous.
 
-    x is floating. dtype: of the result; None is x's.
+    The arguments are those of softmax.
 
     >>> stator.nn.softmin(be.asarray([1.0, 1.0])).tolist()
     [0.5, 0.5]
     """
-    return of_form(softmin_form, "nn.softmin", x, axis, dtype)
+    return of_form(softmin_form, "nn.softmin", x, axis, mask, causal, dtype)
 
 
 def softmin_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
@@ -97,13 +98,14 @@ def softmin_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     return gradient_of(softmin_form, "nn.softmin_backward", grad, y, axis)
 
 
-def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *,
-                   rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
+def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *, mask: Array | None = None,
+                   causal: bool = False, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
     """softmax((x + g) / tau) along one axis, with Gumbel noise g; and the state after it. Asynchronous.
 
     x is floating, tau positive. hard: 1 at the largest along the axis and 0 elsewhere; its gradient is that of the
-    result which is not hard, made with rng=state. rng: a seed, a state, or a generator (None: the backend's), which
-    advances by ceil(x.size / 4) counters, for float64 by ceil(x.size / 2).
+    result which is not hard, made with rng=state. mask and causal are those of softmax, and change no noise. rng: a
+    seed, a state, or a generator (None: the backend's), which advances by ceil(x.size / 4) counters, for float64 by
+    ceil(x.size / 2).
 
     >>> y, state = stator.nn.gumbel_softmax(be.zeros((3,)), hard=True, rng=0)
     >>> sorted(y.tolist())
@@ -113,15 +115,17 @@ def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int 
     cdef double temperature = to_float(tau, "nn.gumbel_softmax", "tau")
     cdef cbool largest = to_flag(hard, "nn.gumbel_softmax", "hard")
     cdef int64_t along = to_int(axis, "nn.gumbel_softmax")
+    cdef nn.SoftmaxChoice choice
     cdef State state, after
     cdef const State* behind = NULL
     cdef Generator generator = to_source(rng, &state, source.backend, "nn.gumbel_softmax")
     cdef CppStream stream
+    set_choice(choice, "nn.gumbel_softmax", mask, causal)
     enter(source.backend, stream)
     begin_draws(generator, &state)
     try:
         with nogil:
-            out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, &after, stream)
+            out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, &after, choice, stream)
         behind = &after
     finally:
         end_draws(generator, behind)
@@ -146,19 +150,22 @@ def gumbel_softmax_backward(grad: Array, y: Array, /, tau: float = 1.0, axis: in
     return out
 
 
-def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+def log_softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False,
+                dtype: DTypeLike | None = None) -> Array:
     """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
 
-    x is floating. dtype: of the result; None is x's.
+    The arguments are those of softmax. Elements that take no part are -inf, and so is a line without any.
 
     >>> round(float(stator.nn.log_softmax(be.zeros((2,)))[0]), 4)
     -0.6931
     """
-    return of_form(log_softmax_form, "nn.log_softmax", x, axis, dtype)
+    return of_form(log_softmax_form, "nn.log_softmax", x, axis, mask, causal, dtype)
 
 
 def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous.
+
+    It is 0 where y is: elements that a mask or causal left out need not be named again.
 
     >>> stator.nn.softmax_backward(be.asarray([1.0, 0.0]), be.asarray([0.5, 0.5])).tolist()
     [0.25, -0.25]
@@ -166,14 +173,17 @@ def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     return gradient_of(softmax_form, "nn.softmax_backward", grad, y, axis)
 
 
-def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1, *, mask: Array | None = None,
+                         causal: bool = False) -> Array:
     """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous.
+
+    mask and causal: those of log_softmax. Elements that took no part have the gradient 0; theirs do not count.
 
     >>> y = be.asarray([0.0, -float("inf")])
     >>> stator.nn.log_softmax_backward(be.asarray([1.0, 2.0]), y).tolist()
     [-2.0, 2.0]
     """
-    return gradient_of(log_softmax_form, "nn.log_softmax_backward", grad, y, axis)
+    return gradient_of(log_softmax_form, "nn.log_softmax_backward", grad, y, axis, mask, causal)
 
 
 cdef nn.CrossEntropyOptions loss_options(str op, object weight, object ignore_index, object label_smoothing,

@@ -237,6 +237,26 @@ def test_masks_and_gradients(be, row, dtype):
     check(be, row, dtype)
 
 
+@pytest.mark.parametrize("shape", [(6, 9), (3, 8, 16)])
+@pytest.mark.parametrize("causal", [True, False])
+def test_softmax_of_chosen_elements(be, shape, causal):
+    """Against what torch makes of scores that are -inf where they take no part, whose results are not looked at."""
+    x, g, mask = draw(shape), draw(shape, seed=1), np.random.default_rng(2).random(shape) < 0.6
+    mask[..., 0] = True  # torch has NaN where nothing takes part
+    seen = mask & np.tril(np.ones(shape[-2:], bool)) if causal else mask
+    for name in ("softmax", "log_softmax", "softmin"):
+        there = torch.from_numpy(x).requires_grad_()
+        left = there.masked_fill(torch.from_numpy(~seen), np.inf if name == "softmin" else -np.inf)
+        want = getattr(F, name)(left, dim=-1)
+        torch.where(torch.from_numpy(seen), want * torch.from_numpy(g), 0.0).sum().backward()
+        chosen = {"mask": be.asarray(mask), "causal": causal}
+        y = getattr(nn, name)(be.asarray(x), **chosen)
+        np.testing.assert_allclose(y.to_numpy(), want.detach().numpy(), rtol=1e-14, atol=1e-15)
+        back = getattr(nn, f"{name}_backward")
+        got = back(be.asarray(g), y, **(chosen if name == "log_softmax" else {})).to_numpy()
+        np.testing.assert_allclose(got, there.grad.numpy(), rtol=0, atol=1e-14)
+
+
 FLOAT8 = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 
 

@@ -20,20 +20,85 @@ def drawn(shape, dtype, seed=0, low=-2, high=2):
     return inputs.random(np.random.default_rng(seed), shape, dtype, low, high)
 
 
-def masked(x, mask, axis=-1):
-    x = np.where(mask, x, -np.inf)
+def masked(x, mask, axis=-1, op="softmax"):
+    x = np.where(mask, -x if op == "softmin" else x, -np.inf)
     largest = np.max(x, axis=axis, keepdims=True)
-    e = np.exp(x - np.where(np.isneginf(largest), 0, largest))
+    x = x - np.where(np.isneginf(largest), 0, largest)
+    e = np.exp(x)
     total = np.sum(e, axis=axis, keepdims=True)
-    return e / np.where(total == 0, 1, total)
+    total = np.where(total == 0, 1, total)
+    return x - np.log(total) if op == "log_softmax" else e / total
+
+
+def assert_close(got, want, op):
+    """Rounding grows with the numbers that a logarithm is a difference of; infinities are where they should be."""
+    if op != "log_softmax":
+        return assert_matches(got, want, tolerance(op), op)
+    np.testing.assert_array_equal(np.isneginf(got), np.isneginf(want))
+    got, want = (np.where(np.isneginf(v), np.zeros_like(v), v) for v in (got, want))
+    return assert_matches(got, want, tolerance(op), op, scale=np.ones(want.shape))
+
+
+OPS = ["softmax", "log_softmax", "softmin"]
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize(("shape", "axis"), LINES, ids=str)
+def test_elements_that_take_part(be, dtype, shape, axis, op):
+    x, mask = drawn(shape, dtype), np.random.default_rng(1).random(shape) < 0.5
+    got = getattr(nn, op)(be.asarray(x), axis, mask=be.asarray(mask)).to_numpy()
+    assert_close(got, masked(widen(x), mask, axis, op), op)
+
+
+def slopes_of_log(grad, y, mask, axis=-1):
+    total = np.sum(np.where(mask, grad, 0), axis=axis, keepdims=True)
+    return np.where(mask, grad - np.exp(y) * total, 0)
 
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
-@pytest.mark.parametrize(("shape", "axis"), LINES, ids=str)
-def test_elements_that_take_part(be, dtype, shape, axis):
-    x, mask = drawn(shape, dtype), np.random.default_rng(1).random(shape) < 0.5
-    got = nn.softmax(be.asarray(x), axis, mask=be.asarray(mask)).to_numpy()
-    assert_matches(got, masked(widen(x), mask, axis), tolerance("softmax"), "softmax")
+@pytest.mark.parametrize(("shape", "axis"), [*LINES, ((5, 8192), -1)], ids=str)
+def test_gradients_of_the_logarithm(be, dtype, shape, axis):
+    x, g, mask = drawn(shape, dtype), drawn(shape, dtype, 2), np.random.default_rng(1).random(shape) < 0.5
+    if len(shape) > 1:
+        mask[0] = False
+    for shown in (mask, mask.any(axis=axis, keepdims=True)):
+        chosen = be.asarray(shown)
+        y = nn.log_softmax(be.asarray(x), axis, mask=chosen)
+        got = nn.log_softmax_backward(be.asarray(g), y, axis, mask=chosen).to_numpy()
+        shown = np.broadcast_to(shown, shape)
+        want = slopes_of_log(widen(g), widen(y.to_numpy()), shown, axis)
+        size = np.broadcast_to(np.abs(want).max(axis=axis, keepdims=True), want.shape)
+        assert_matches(got, want, tolerance("log_softmax_backward"), "log_softmax_backward", scale=size)
+        assert not got[~shown].any()
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_what_takes_no_part_counts_for_no_gradient(be, dtype):
+    """Gradients that are no numbers, and lines without elements."""
+    x, g, mask = drawn((4, 16), dtype), drawn((4, 16), dtype, 2), np.random.default_rng(3).random((4, 16)) < 0.5
+    mask[1] = False
+    g[~mask] = np.nan
+    y = nn.log_softmax(be.asarray(x), mask=be.asarray(mask))
+    assert np.isneginf(y.to_numpy()[1]).all()
+    got = nn.log_softmax_backward(be.asarray(g), y, mask=be.asarray(mask)).to_numpy()
+    assert not got[~mask].any() and np.isfinite(got.astype(float)).all() and got[0].any()
+
+
+def test_gradients_of_chosen_elements_are_slopes(be):
+    x, g, way = (drawn((5, 8), "float64", seed) for seed in (0, 1, 2))
+    mask, step = np.random.default_rng(3).random((5, 8)) < 0.6, 1e-5
+    for chosen in ({"mask": be.asarray(mask)}, {"causal": True}, {"mask": be.asarray(mask), "causal": True}):
+        for op in OPS:
+            part = chosen if op == "log_softmax" else {}
+            f = getattr(nn, op)
+            y = f(be.asarray(x), **chosen)
+            taken = np.isfinite(y.to_numpy()) if op == "log_softmax" else y.to_numpy() > 0
+            slope = getattr(nn, f"{op}_backward")(be.asarray(g), y, **part).to_numpy()
+            ends = [np.where(taken, f(be.asarray(x + s * step * way), **chosen).to_numpy(), 0) for s in (1, -1)]
+            np.testing.assert_allclose(
+                np.sum(g * (ends[0] - ends[1])) / (2 * step), np.sum(slope * way), rtol=1e-7, atol=1e-7
+            )
 
 
 @pytest.mark.parametrize("shape", [(5, 6, 7), (6, 7), (7,), (6, 1), (5, 1, 1), ()], ids=str)
@@ -54,23 +119,65 @@ def test_lines_without_elements_are_zero(be, dtype):
     assert not grad[1].any() and grad[0].any()
 
 
+@pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
-def test_rows_see_no_later_column(be, dtype):
-    for shape in ((6, 6), (2, 3, 5, 9), (3, 9, 4)):
+def test_rows_see_no_later_column(be, dtype, op):
+    """Also rows in vectors, whose last one is partly seen."""
+    f = getattr(nn, op)
+    for shape in ((6, 6), (2, 3, 5, 9), (3, 9, 4), (2, 40, 32)):
         x, seen = drawn(shape, dtype), np.tril(np.ones(shape[-2:], bool))
-        want = masked(widen(x), seen)
-        assert_matches(nn.softmax(be.asarray(x), causal=True).to_numpy(), want, tolerance("softmax"), "softmax")
+        assert_close(f(be.asarray(x), causal=True).to_numpy(), masked(widen(x), seen, -1, op), op)
         mask = np.random.default_rng(4).random(shape) < 0.7
-        got = nn.softmax(be.asarray(x), causal=True, mask=be.asarray(mask)).to_numpy()
-        assert_matches(got, masked(widen(x), seen & mask), tolerance("softmax"), "softmax")
+        got = f(be.asarray(x), causal=True, mask=be.asarray(mask)).to_numpy()
+        assert_close(got, masked(widen(x), seen & mask, -1, op), op)
+
+
+def test_gradients_of_causal_rows(be):
+    for dtype in inputs.FLOATS:
+        for shape in ((2, 40, 32), (6, 6), (3, 9, 4)):
+            x, g, seen = drawn(shape, dtype), drawn(shape, dtype, 1), np.tril(np.ones(shape[-2:], bool))
+            y = nn.log_softmax(be.asarray(x), causal=True)
+            got = nn.log_softmax_backward(be.asarray(g), y, causal=True).to_numpy()
+            want = slopes_of_log(widen(g), widen(y.to_numpy()), seen)
+            size = np.broadcast_to(np.abs(want).max(axis=-1, keepdims=True), want.shape)
+            assert_matches(got, want, tolerance("log_softmax_backward"), "log_softmax_backward", scale=size)
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_noise_of_chosen_elements(be, dtype):
+    """The noise is that of the call without a mask."""
+    for shape in ((5, 7), (3, 5, 16)):
+        x, mask = drawn(shape, dtype), np.random.default_rng(4).random(shape) < 0.6
+        mask[0] = False
+        seen = mask & np.tril(np.ones(shape[-2:], bool))
+        noise = oracles.gumbel_noise(7, 1000, shape, dtype)
+        want = masked((widen(x) + noise) / 0.5, seen)
+        chosen = {"mask": be.asarray(mask), "causal": True, "rng": seeded(be, (7, 1000))}
+        y, _ = nn.gumbel_softmax(be.asarray(x), 0.5, **chosen)
+        assert_matches(y.to_numpy(), want, (128, 128), "gumbel_softmax")
+        hard, _ = nn.gumbel_softmax(be.asarray(x), 0.5, True, **chosen)
+        one = (np.arange(shape[-1]) == np.argmax(want, axis=-1, keepdims=True)) & seen.any(axis=-1, keepdims=True)
+        np.testing.assert_array_equal(hard.to_numpy(), one)
 
 
 def test_chosen_elements_of_any_layout_and_dtype(be):
     x, mask = drawn((8, 12), "float16"), np.random.default_rng(5).random((12, 8)) < 0.5
     on, chosen = be.asarray(x).T[::-1], be.asarray(mask)
-    got = nn.softmax(on, mask=chosen, dtype="float32").to_numpy()
-    assert got.dtype == np.float32
-    assert_matches(got, masked(widen(x).T[::-1], mask), tolerance("softmax"), "softmax")
+    for op in OPS:
+        got = getattr(nn, op)(on, mask=chosen, dtype="float32").to_numpy()
+        assert got.dtype == np.float32
+        assert_close(got, masked(widen(x).T[::-1], mask, -1, op), op)
+    y = nn.log_softmax(on, mask=chosen)
+    got = nn.log_softmax_backward(on, y, mask=chosen).to_numpy()
+    want = slopes_of_log(widen(x).T[::-1], widen(y.to_numpy()), mask)
+    size = np.broadcast_to(np.abs(want).max(axis=-1, keepdims=True), want.shape)
+    assert_matches(got, want, tolerance("log_softmax_backward"), "log_softmax_backward", scale=size)
+    rows = be.asarray(drawn((9, 8), "float16"))[1:]  # vectors of all operands but a mask that they cannot have
+    whole = np.random.default_rng(6).random((8, 9)) < 0.5
+    got = nn.softmax(rows, mask=be.asarray(whole)[:, 1:]).to_numpy()
+    assert_close(got, masked(widen(rows.to_numpy()), whole[:, 1:]), "softmax")
+    empty = nn.log_softmax_backward(be.zeros((0, 3)), be.zeros((0, 3)), mask=be.zeros((3,), dtype="bool"))
+    assert empty.shape == (0, 3)
     assert nn.softmax(be.zeros((0, 3)), mask=be.zeros((3,), dtype="bool")).shape == (0, 3)
     assert float(nn.softmax(be.asarray(2.0), 0, mask=be.asarray(True))) == 1
 
@@ -159,6 +266,15 @@ def test_refused_with_the_values_seen(be):
         nn.softmax(one, causal=True)
     with pytest.raises(E.DTypeError, match="dtype=int32"):
         nn.softmax(x, causal=True, dtype="int32")
+    for refusing in (nn.log_softmax, nn.softmin, nn.gumbel_softmax):
+        with pytest.raises(E.ShapeError, match=r"(?i)mask \(4, 3\) for x \(3, 4\)"):
+            refusing(x, mask=be.ones((4, 3), dtype="bool"))
+        with pytest.raises(E.InvalidValueError, match=r"causal=True along axis 0 of \(3, 4\)"):
+            refusing(x, axis=0, causal=True)
+    with pytest.raises(E.ShapeError, match=r"\(3, 4\) and \(4,\) of the gradient and the forward result"):
+        nn.log_softmax_backward(x, one, causal=True)
+    with pytest.raises(E.DTypeError, match=r"(?i)mask is float32"):
+        nn.log_softmax_backward(x, x, mask=x)
     for tau in (0.0, -1.0, float("nan"), float("inf"), 1e-300):
         with pytest.raises(E.InvalidValueError, match="tau="):
             nn.gumbel_softmax(x, tau)
