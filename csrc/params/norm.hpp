@@ -16,7 +16,7 @@ struct RowNorm {
   const void* residual;  // added to x first, or null
   const void* grad;      // backward
   const void* weight;    // or null, for ones
-  const void* bias;      // or null, for zeros
+  const void* bias;      // or null, for zeros; backward, only with an activation
   void* y;               // forward: the result. backward: the gradient of x
   void* sum;             // with residual: x + residual
   void* dweight;         // backward
@@ -35,10 +35,12 @@ struct RowNorm {
 // are float64 for float64 and float32 else.
 struct ChannelNorm {
   const void* x;
+  const void* residual;   // forward: added to x first, or null
   const void* grad;       // backward
   const void* weight;     // or null, for ones
-  const void* bias;       // or null, for zeros
+  const void* bias;       // or null, for zeros; backward, only with an activation
   void* y;                // forward: the result. backward: the gradient of x
+  void* sum;              // with residual: x + residual
   void *mean, *var;       // forward in training: results. else: operands
   void *dweight, *dbias;  // backward
   void* sums;             // backward: scratch of two numbers a channel
@@ -46,6 +48,7 @@ struct ChannelNorm {
   uint32_t* counters;     // zeroed scratch
   DType dtype;
   bool training;
+  NormActivation activation;
   double eps;
   int64_t samples, channels, inner;
 };

@@ -9,6 +9,7 @@
 #include "device/math/math.cuh"
 #include "device/moments.cuh"
 #include "device/vector.cuh"
+#include "kernels/norm/activations.cuh"
 #include "params/norm.hpp"
 
 namespace stator::STATOR_TARGET::norm {
@@ -33,36 +34,30 @@ struct ChannelCut {
   STATOR_FN int64_t end(int64_t split) const { return (split + 1) * size < units ? (split + 1) * size : units; }
 };
 
-// forward: y = (x - mean) * factor + shift. backward: dx = factor * (grad - plain - (x - mean) * slope).
+// forward: y = (x - mean) * factor + shift, and its activation. backward: dx = factor * (grad - plain - (x - mean) *
+// slope), where grad is that of y.
 template <class A>
 struct ChannelCoefficients {
   A mean, factor, shift, plain, slope;
+
+  STATOR_FN A normal(A x) const { return (x - mean) * factor + shift; }
+  STATOR_FN A gradient(A x, A grad) const { return factor * (grad - plain - (x - mean) * slope); }
 };
 
-template <class T, bool Backward>
+// Summed: with what the first launch of the gradient summed up.
+template <class T, bool Summed>
 STATOR_FN ChannelCoefficients<opmath_t<T>> channel_coefficients(const params::ChannelNorm& p, int64_t c) {
   using A = opmath_t<T>;
   ChannelCoefficients<A> k{};
   k.mean = static_cast<const A*>(p.mean)[c];
   const A inverse = A(1) / sqrt(static_cast<const A*>(p.var)[c] + A(p.eps));
   k.factor = p.weight != nullptr ? inverse * convert<A>(static_cast<const T*>(p.weight)[c]) : inverse;
-  if constexpr (Backward) {
-    if (p.training) {
-      k.plain = static_cast<const A*>(p.sums)[c];
-      k.slope = static_cast<const A*>(p.sums)[p.channels + c] * inverse;
-    }
-  } else {
-    k.shift = p.bias != nullptr ? convert<A>(static_cast<const T*>(p.bias)[c]) : A(0);
+  k.shift = p.bias != nullptr ? convert<A>(static_cast<const T*>(p.bias)[c]) : A(0);
+  if (Summed && p.training) {
+    k.plain = static_cast<const A*>(p.sums)[c];
+    k.slope = static_cast<const A*>(p.sums)[p.channels + c] * inverse;
   }
   return k;
-}
-
-template <bool Backward, class A>
-STATOR_FN A channel_result(const ChannelCoefficients<A>& k, A x, A grad) {
-  if constexpr (Backward)
-    return k.factor * (grad - k.plain - (x - k.mean) * k.slope);
-  else
-    return (x - k.mean) * k.factor + k.shift;
 }
 
 // Sums of gradients, and of gradients times what is above the mean.

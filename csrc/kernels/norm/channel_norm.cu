@@ -14,7 +14,7 @@ ChannelCut cut_channels(const params::DeviceLimits& limits, const params::Channe
   const bool adjacent = p.inner == 1;
   const int V = 16 / itemsize(p.dtype);
   cut.vectors = (adjacent ? p.channels : p.inner) % V == 0;
-  for (const void* operand : {p.x, p.grad, static_cast<const void*>(p.y)})
+  for (const void* operand : {p.x, p.residual, p.grad, static_cast<const void*>(p.y), static_cast<const void*>(p.sum)})
     cut.vectors &= reinterpret_cast<uintptr_t>(operand) % 16 == 0;
   const int width = cut.vectors ? V : 1;
   cut.inner = FastDivmod64(adjacent ? 1 : std::max<int64_t>(p.inner / width, 1));
@@ -79,8 +79,13 @@ void launch_results(const params::Queue& q, const params::ChannelNorm& p, const 
 void channel_norm(const params::Queue& q, const params::ChannelNorm& p) {
   const ChannelCut cut = cut_channels(*q.limits, p);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
-    if (p.training) launch_sums<T, false>(q, p, cut);
-    if (p.samples * p.inner > 0) launch_results<T, false>(q, p, cut);
+    params::ChannelNorm after = p;
+    if (p.training) {
+      launch_sums<T, false>(q, p, cut);
+      if (p.residual != nullptr) after.x = p.sum;
+      after.residual = nullptr;
+    }
+    if (p.samples * p.inner > 0) launch_results<T, false>(q, after, cut);
   });
 }
 void channel_norm_backward(const params::Queue& q, const params::ChannelNorm& p) {

@@ -15,8 +15,39 @@ template <class A, int N, class F>
 STATOR_FN void enter_total(SlopeSums<A>& total, const A (&x)[N], const A (&grad)[N], A mean, int, F used) {
   STATOR_UNROLL()
   for (int i = 0; i < N; ++i) {
-    total.plain += grad[i];
+    total.plain += used(i) ? grad[i] : A(0);
     total.weighted += used(i) ? grad[i] * (x[i] - mean) : A(0);
+  }
+}
+
+// V elements of the input from `at` on; with a residual of their sum as it is stored.
+template <int V, class T>
+STATOR_FN Vec<T, V> channel_input(const params::ChannelNorm& p, int64_t at) {
+  using A = opmath_t<T>;
+  Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + at);
+  if (p.residual == nullptr) return in;
+  const Vec<T, V> added = load_vector<V>(static_cast<const T*>(p.residual) + at);
+  STATOR_UNROLL()
+  for (int j = 0; j < V; ++j) in[j] = convert<T>(convert<A>(in[j]) + convert<A>(added[j]));
+  store_vector(static_cast<T*>(p.sum) + at, in);
+  return in;
+}
+
+// Gradients of what the activation was applied to, W at a time; `of(i)` are the coefficients of element i.
+template <int W, class A, int N, class F>
+STATOR_FN void through_activation(const params::ChannelNorm& p, const A (&x)[N], A (&grad)[N], F of) {
+  if (p.activation == params::NormActivation::none) return;
+  STATOR_UNROLL()
+  for (int first = 0; first < N; first += W) {
+    Items<A, W> slope, value;
+    STATOR_UNROLL()
+    for (int i = 0; i < W; ++i) {
+      slope[i] = grad[first + i];
+      value[i] = of(first + i).normal(x[first + i]);
+    }
+    slope = activation_slopes(p.activation, slope, value);
+    STATOR_UNROLL()
+    for (int i = 0; i < W; ++i) grad[first + i] = slope[i];
   }
 }
 
@@ -27,29 +58,31 @@ STATOR_FN ChannelTotal<opmath_t<T>, Backward> apart_total(const Group<Size>& gro
   using A = opmath_t<T>;
   constexpr int U = ChannelTuning::units;
   ChannelTotal<A, Backward> total{};
-  const A mean = Backward ? static_cast<const A*>(p.mean)[channel] : A(0);
+  ChannelCoefficients<A> k{};
+  if constexpr (Backward) k = channel_coefficients<T, false>(p, channel);
   STATOR_UNROLL(1)
   for (int64_t first = cut.begin(split) + group.rank(); first < cut.end(split); first += int64_t(U) * Size) {
     A x[U * V] = {}, grad[U * V] = {};
     int count = 0;
     STATOR_UNROLL()
-    for (int k = 0; k < U; ++k) {
-      const int64_t unit = first + int64_t(k) * Size;
+    for (int u = 0; u < U; ++u) {
+      const int64_t unit = first + int64_t(u) * Size;
       if (unit >= cut.end(split)) continue;
       count += V;
       int64_t i;
       const int64_t sample = cut.inner.divmod(unit, i);
       const int64_t at = (sample * p.channels + channel) * p.inner + i * V;
-      const Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + at);
+      const Vec<T, V> in = Backward ? load_vector<V>(static_cast<const T*>(p.x) + at) : channel_input<V, T>(p, at);
       STATOR_UNROLL()
-      for (int j = 0; j < V; ++j) x[k * V + j] = convert<A>(in[j]);
+      for (int j = 0; j < V; ++j) x[u * V + j] = convert<A>(in[j]);
       if constexpr (Backward) {
         const Vec<T, V> slope = load_vector<V>(static_cast<const T*>(p.grad) + at);
         STATOR_UNROLL()
-        for (int j = 0; j < V; ++j) grad[k * V + j] = convert<A>(slope[j]);
+        for (int j = 0; j < V; ++j) grad[u * V + j] = convert<A>(slope[j]);
       }
     }
-    enter_total(total, x, grad, mean, count, [=](int i) { return i < count; });
+    if constexpr (Backward) through_activation<V == 1 ? U : V>(p, x, grad, [&](int) { return k; });
+    enter_total(total, x, grad, k.mean, count, [=](int i) { return i < count; });
   }
   return total;
 }
@@ -101,21 +134,23 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::Channe
   const int64_t tile = group.block() / cut.splits, split = group.block() % cut.splits;
   const int64_t channel = tile * 32 + group.rank() % 32;
   const bool inside = channel < p.channels;
-  const A mean = Backward && inside ? static_cast<const A*>(p.mean)[channel] : A(0);
+  ChannelCoefficients<A> k{};
+  if (Backward && inside) k = channel_coefficients<T, false>(p, channel);
   Total total{};
   STATOR_UNROLL(1)
   for (int64_t first = cut.begin(split) + group.rank() / 32; inside && first < cut.end(split); first += R * high) {
     A x[R] = {}, grad[R] = {};
     int count = 0;
     STATOR_UNROLL()
-    for (int k = 0; k < R; ++k) {
-      const int64_t row = first + k * high;
+    for (int r = 0; r < R; ++r) {
+      const int64_t row = first + r * high, at = row * p.channels + channel;
       if (row >= cut.end(split)) continue;
       ++count;
-      x[k] = convert<A>(static_cast<const T*>(p.x)[row * p.channels + channel]);
-      if constexpr (Backward) grad[k] = convert<A>(static_cast<const T*>(p.grad)[row * p.channels + channel]);
+      x[r] = convert<A>(Backward ? static_cast<const T*>(p.x)[at] : channel_input<1, T>(p, at)[0]);
+      if constexpr (Backward) grad[r] = convert<A>(static_cast<const T*>(p.grad)[at]);
     }
-    enter_total(total, x, grad, mean, count, [=](int i) { return i < count; });
+    if constexpr (Backward) through_activation<R>(p, x, grad, [&](int) { return k; });
+    enter_total(total, x, grad, k.mean, count, [=](int i) { return i < count; });
   }
   total = fold_totals(group, total);
   const bool mine = group.rank() < 32 && inside;
@@ -136,12 +171,26 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::Channe
 template <class T, int V, bool Backward, class F>
 STATOR_FN void apply_vector(const params::ChannelNorm& p, int64_t at, F coefficients) {
   using A = opmath_t<T>;
-  const Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + at);
-  Vec<T, V> grad{}, out;
-  if constexpr (Backward) grad = load_vector<V>(static_cast<const T*>(p.grad) + at);
+  const Vec<T, V> in = Backward ? load_vector<V>(static_cast<const T*>(p.x) + at) : channel_input<V, T>(p, at);
+  A x[V], grad[V];
   STATOR_UNROLL()
-  for (int j = 0; j < V; ++j)
-    out[j] = convert<T>(channel_result<Backward>(coefficients(j), convert<A>(in[j]), convert<A>(grad[j])));
+  for (int j = 0; j < V; ++j) x[j] = convert<A>(in[j]);
+  Items<A, V> y;
+  if constexpr (Backward) {
+    const Vec<T, V> slope = load_vector<V>(static_cast<const T*>(p.grad) + at);
+    STATOR_UNROLL()
+    for (int j = 0; j < V; ++j) grad[j] = convert<A>(slope[j]);
+    through_activation<V>(p, x, grad, coefficients);
+    STATOR_UNROLL()
+    for (int j = 0; j < V; ++j) y[j] = coefficients(j).gradient(x[j], grad[j]);
+  } else {
+    STATOR_UNROLL()
+    for (int j = 0; j < V; ++j) y[j] = coefficients(j).normal(x[j]);
+    if (p.activation != params::NormActivation::none) y = activated(p.activation, y);
+  }
+  Vec<T, V> out;
+  STATOR_UNROLL()
+  for (int j = 0; j < V; ++j) out[j] = convert<T>(y[j]);
   store_vector(static_cast<T*>(p.y) + at, out);
 }
 

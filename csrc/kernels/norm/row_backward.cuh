@@ -1,6 +1,6 @@
 // Gradients of normalised rows where blocks have threads. With g' = grad * weight and the normalised row v:
 //   dx = (g' - mean(g') - v * mean(g' v)) / deviation,  dweight = sum of grad * v,  dbias = sum of grad over the rows;
-// without centring, mean(g') is not subtracted.
+// without centring, mean(g') is not subtracted. Of an activation, grad is what its slope makes of the gradient.
 #pragma once
 
 #include "device/team.cuh"
@@ -29,6 +29,38 @@ STATOR_FN GradientSums<A> gradient_means(const Group<Size>& group, const params:
   return {p.centered ? all.plain / divisor : A(0), all.weighted / divisor};
 }
 
+// Gradients of what the activation was applied to, from the normalised elements and their weights, if there are any.
+// Biases are read here for each row, so that they take no registers elsewhere.
+template <bool Channels, class T, int Size>
+STATOR_FN void through_activation(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
+                                  int64_t first, const opmath_t<T> (&normal)[RowTile<T, Size>::held],
+                                  const opmath_t<T> (&weight)[RowTile<T, Size>::held],
+                                  opmath_t<T> (&grad)[RowTile<T, Size>::held]) {
+  using A = opmath_t<T>;
+  using Tile = RowTile<T, Size>;
+  if (p.activation == params::NormActivation::none) return;
+  A bias[Tile::held] = {};
+  if (p.bias != nullptr) load_weights<Channels>(bias, tile, channels, p.bias, first, p.n);
+  Items<A, Tile::held> slope, value;
+  STATOR_UNROLL()
+  for (int i = 0; i < Tile::held; ++i) {
+    slope[i] = grad[i];
+    value[i] = (p.weight != nullptr ? normal[i] * weight[i] : normal[i]) + bias[i];
+  }
+  slope = activation_slopes(p.activation, slope, value);
+  STATOR_UNROLL()
+  for (int i = 0; i < Tile::held; ++i) grad[i] = tile.position(i, first) < p.n ? slope[i] : A(0);
+}
+// Of one element, whose weight and bias have index `at`.
+template <class T>
+STATOR_FN opmath_t<T> through_activation(const params::RowNorm& p, int64_t at, opmath_t<T> normal, opmath_t<T> grad) {
+  using A = opmath_t<T>;
+  if (p.activation == params::NormActivation::none) return grad;
+  const A scaled = p.weight != nullptr ? normal * convert<A>(static_cast<const T*>(p.weight)[at]) : normal;
+  const A value = p.bias != nullptr ? scaled + convert<A>(static_cast<const T*>(p.bias)[at]) : scaled;
+  return activation_slopes(p.activation, Items<A, 1>{{grad}}, Items<A, 1>{{value}})[0];
+}
+
 // Rows of at most RowTile::tile elements, whose element i has weight i. A block takes rows that are a grid apart, and
 // sums the gradients of the weights in registers.
 template <class T, int Size>
@@ -47,16 +79,17 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNo
     tile.load(value, static_cast<const T*>(p.x) + row * p.n, 0, p.n);
     tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, 0, p.n);
     const RowScale<A> scale = held_scale(group, p, tile, value);
+    STATOR_UNROLL()
+    for (int i = 0; i < Tile::held; ++i) value[i] = (value[i] - scale.mean) * scale.inverse;
+    through_activation<false>(p, tile, RowChannels{}, 0, value, weight, grad);
     GradientSums<A> sums{A(0), A(0)};
     STATOR_UNROLL()
     for (int i = 0; i < Tile::held; ++i) {  // gradients beyond the row are 0
-      const A normal = (value[i] - scale.mean) * scale.inverse;
-      dweight[i] += grad[i] * normal;
+      dweight[i] += grad[i] * value[i];
       dbias[i] += grad[i];
       if (p.weight != nullptr) grad[i] *= weight[i];
-      value[i] = normal;
       sums.plain += grad[i];
-      sums.weighted += grad[i] * normal;
+      sums.weighted += grad[i] * value[i];
     }
     sums = gradient_means(group, p, sums);
     STATOR_UNROLL()
@@ -84,27 +117,37 @@ STATOR_FN RowScale<opmath_t<T>> long_scale(const Group<Size>& group, const param
   return joined_scale(group, p, mine);
 }
 
+// The normalised elements of a part of a row, and their gradients times the weights.
+template <bool Channels, class T, int Size>
+STATOR_FN void load_gradients(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
+                              RowScale<opmath_t<T>> scale, int64_t row, int64_t first,
+                              opmath_t<T> (&normal)[RowTile<T, Size>::held],
+                              opmath_t<T> (&grad)[RowTile<T, Size>::held]) {
+  using Tile = RowTile<T, Size>;
+  opmath_t<T> weight[Tile::held];
+  tile.load(normal, static_cast<const T*>(p.x) + row * p.n, first, p.n);
+  tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
+  if (p.weight != nullptr) load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
+  STATOR_UNROLL()
+  for (int i = 0; i < Tile::held; ++i) normal[i] = (normal[i] - scale.mean) * scale.inverse;
+  through_activation<Channels>(p, tile, channels, first, normal, weight, grad);
+  if (p.weight == nullptr) return;
+  STATOR_UNROLL()
+  for (int i = 0; i < Tile::held; ++i) grad[i] *= weight[i];
+}
+
 // Writes the gradient of a row of any length.
 template <bool Channels, class T, int Size>
 STATOR_FN void store_gradient(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
                               RowScale<opmath_t<T>> scale, GradientSums<opmath_t<T>> means, int64_t row) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
-  A value[Tile::held], grad[Tile::held], weight[Tile::held];
+  A value[Tile::held], grad[Tile::held];
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
-    tile.load(value, static_cast<const T*>(p.x) + row * p.n, first, p.n);
-    tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
-    if (p.weight != nullptr) {
-      load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
-      STATOR_UNROLL()
-      for (int i = 0; i < Tile::held; ++i) grad[i] *= weight[i];
-    }
+    load_gradients<Channels>(p, tile, channels, scale, row, first, value, grad);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) {
-      const A normal = (value[i] - scale.mean) * scale.inverse;
-      value[i] = scale.inverse * (grad[i] - means.plain - normal * means.weighted);
-    }
+    for (int i = 0; i < Tile::held; ++i) value[i] = scale.inverse * (grad[i] - means.plain - value[i] * means.weighted);
     tile.store(value, static_cast<T*>(p.y) + row * p.n, first, p.n);
   }
 }
@@ -121,17 +164,14 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_backward_kernel(params::RowNo
   const int64_t row = group.block();
   const RowScale<A> scale = long_scale(group, p, tile, static_cast<const T*>(p.x) + row * p.n);
   GradientSums<A> sums{A(0), A(0)};
-  A value[Tile::held], grad[Tile::held], weight[Tile::held];
+  A value[Tile::held], grad[Tile::held];
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
-    tile.load(value, static_cast<const T*>(p.x) + row * p.n, first, p.n);
-    tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
-    if (p.weight != nullptr) tile.load(weight, static_cast<const T*>(p.weight), first, p.n);
+    load_gradients<false>(p, tile, channels, scale, row, first, value, grad);
     STATOR_UNROLL()
     for (int i = 0; i < Tile::held; ++i) {
-      if (p.weight != nullptr) grad[i] *= weight[i];
       sums.plain += grad[i];
-      sums.weighted += grad[i] * ((value[i] - scale.mean) * scale.inverse);
+      sums.weighted += grad[i] * value[i];
     }
   }
   store_gradient<false>(p, tile, channels, scale, gradient_means(group, p, sums), row);
@@ -151,8 +191,9 @@ STATOR_KERNEL(Size) void row_norm_weights_kernel(params::RowNorm p) {
     const T* const grad = static_cast<const T*>(p.grad) + column;
     STATOR_UNROLL(4)
     for (int64_t row = group.rank() / 32; row < p.rows; row += Size / 32) {
-      const A g = convert<A>(grad[row * p.n]);
-      dweight.add(g * ((convert<A>(x[row * p.n]) - scales[row].mean) * scales[row].inverse));
+      const A normal = (convert<A>(x[row * p.n]) - scales[row].mean) * scales[row].inverse;
+      const A g = through_activation<T>(p, column, normal, convert<A>(grad[row * p.n]));
+      dweight.add(g * normal);
       dbias.add(g);
     }
   }
@@ -187,9 +228,10 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_norm_backward_kernel(params::RowNor
     GradientSums<A> mine{A(0), A(0)};
     STATOR_UNROLL(4)
     for (int64_t i = c * p.inner + first; i < (c + 1) * p.inner; i += step) {
-      const A g = convert<A>(grad[i]);
+      const A normal = (convert<A>(x[i]) - scale.mean) * scale.inverse;
+      const A g = through_activation<T>(p, channels.first + c, normal, convert<A>(grad[i]));
       mine.plain += g;
-      mine.weighted += g * ((convert<A>(x[i]) - scale.mean) * scale.inverse);
+      mine.weighted += g * normal;
     }
     if (together) {
       mine = group.reduce(mine, AddGradientSums{});

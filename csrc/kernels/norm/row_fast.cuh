@@ -1,6 +1,7 @@
 // Normalised rows and their gradients on the fast host: loops over a row, which stays in the cache between them.
 #pragma once
 
+#include "kernels/norm/activations_fast.cuh"
 #include "kernels/norm/column_sums.cuh"
 #include "kernels/norm/row_tile.cuh"
 
@@ -18,46 +19,12 @@ STATOR_FN RowScale<opmath_t<T>> fast_scale(const G& group, const params::RowNorm
   return row_scale(mean, m2, p);
 }
 
-// out[i] = the activation of value(i), for i in [0, n).
-template <class T, class G, class F>
-STATOR_FN void fast_store(const G& group, params::NormActivation kind, int64_t n, T* out, F value) {
-  using A = opmath_t<T>;
-  if (kind == params::NormActivation::none) {
-    group.for_each(n, [=](int64_t i) { out[i] = T(value(i)); });
-    return;
-  }
-  constexpr int64_t chunk = 256;
-  A buffer[chunk];
-  const auto apply = [&](auto f) {
-    for (int64_t first = 0; first < n; first += chunk) {
-      const int64_t count = n - first < chunk ? n - first : chunk;
-      for (int64_t i = 0; i < count; ++i) buffer[i] = value(first + i);
-      for (int64_t i = 0; i < count; ++i) out[first + i] = T(f(buffer[i]));
-    }
-  };
-  namespace f = elementwise::functors;
-  if (kind == params::NormActivation::relu) return apply(f::relu{});
-  if (kind == params::NormActivation::silu) return apply(f::silu{});
-  apply(f::gelu{});
-}
-
-template <class T, class G>
-STATOR_FN const T* fast_input(const G& group, const params::RowNorm& p, int64_t row) {
-  using A = opmath_t<T>;
-  const T* const x = static_cast<const T*>(p.x) + row * p.n;
-  if (p.residual == nullptr) return x;
-  const T* const added = static_cast<const T*>(p.residual) + row * p.n;
-  T* const sum = static_cast<T*>(p.sum) + row * p.n;
-  group.for_each(p.n, [=](int64_t i) { sum[i] = T(A(x[i]) + A(added[i])); });
-  return sum;
-}
-
 // Element i has weight i.
 template <class T, int Size>
 STATOR_KERNEL(Size) void fast_row_norm_kernel(params::RowNorm p) {
   using A = opmath_t<T>;
   const Group<Size> group;
-  const T* const x = fast_input<T>(group, p, group.block());
+  const T* const x = fast_input<T>(group, p, group.block() * p.n, p.n);
   T* const out = static_cast<T*>(p.y) + group.block() * p.n;
   const T* const weight = static_cast<const T*>(p.weight);
   const T* const bias = static_cast<const T*>(p.bias);
@@ -81,7 +48,7 @@ STATOR_KERNEL(Size) void fast_channel_norm_kernel(params::RowNorm p) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t row = group.block(), first = row % p.groups * p.channels;
-  const T* const x = fast_input<T>(group, p, row);
+  const T* const x = fast_input<T>(group, p, row * p.n, p.n);
   const T* const weight = static_cast<const T*>(p.weight);
   const T* const bias = static_cast<const T*>(p.bias);
   const RowScale<A> scale = fast_scale(group, p, x);
@@ -101,24 +68,33 @@ STATOR_FN A mean_if(bool wanted, A sum, int64_t n) {
 }
 
 // A block takes neighbouring rows, and sums the gradients of the weights in its part of the scratch memory.
-template <class T, bool Weighted, class G>
+template <class T, bool Weighted, class G, class Through>
 STATOR_FN void fast_row_gradient(const G& group, const params::RowNorm& p, int64_t row, opmath_t<T>* STATOR_RESTRICT dw,
-                                 opmath_t<T>* STATOR_RESTRICT db) {
+                                 opmath_t<T>* STATOR_RESTRICT db, Through through) {
   using A = opmath_t<T>;
   const T* STATOR_RESTRICT const x = static_cast<const T*>(p.x) + row * p.n;
   const T* STATOR_RESTRICT const grad = static_cast<const T*>(p.grad) + row * p.n;
   const T* STATOR_RESTRICT const weight = static_cast<const T*>(p.weight);
+  const T* STATOR_RESTRICT const bias = static_cast<const T*>(p.bias);
   T* STATOR_RESTRICT const out = static_cast<T*>(p.y) + row * p.n;
   const RowScale<A> scale = fast_scale(group, p, x);
   const auto normal = [=](int64_t i) { return (A(x[i]) - scale.mean) * scale.inverse; };
-  const auto slope = [=](int64_t i) { return Weighted ? A(grad[i]) * A(weight[i]) : A(grad[i]); };
+  const auto straight = [=](int64_t i) {
+    if constexpr (std::is_same_v<Through, Unchanged>) {
+      return A(grad[i]);
+    } else {
+      const A scaled = Weighted ? normal(i) * A(weight[i]) : normal(i);
+      return through(A(grad[i]), bias != nullptr ? scaled + A(bias[i]) : scaled);
+    }
+  };
+  const auto slope = [=](int64_t i) { return Weighted ? straight(i) * A(weight[i]) : straight(i); };
   const A divisor = row_divisor<A>(p);
   const A plain = p.centered ? group.template map_sum<A>(p.n, slope) / divisor : A(0);
   const A weighted = group.template map_sum<A>(p.n, [=](int64_t i) { return slope(i) * normal(i); }) / divisor;
   const auto both = [=](int64_t i) {
-    const A v = normal(i), g = A(grad[i]);
+    const A v = normal(i), g = straight(i);
     dw[i] += g * v;
-    out[i] = T(scale.inverse * (slope(i) - plain - v * weighted));
+    out[i] = T(scale.inverse * ((Weighted ? g * A(weight[i]) : g) - plain - v * weighted));
     return g;
   };
   if (p.dbias != nullptr)
@@ -136,45 +112,58 @@ STATOR_KERNEL(Size) void fast_row_norm_backward_kernel(params::RowNorm p) {
   A* const db = dw + p.n;
   for (int64_t i = 0; i < width; ++i) dw[i] = A(0);
   const int64_t first = group.block() * p.rows / group.blocks(), last = (group.block() + 1) * p.rows / group.blocks();
-  for (int64_t row = first; row < last; ++row)
-    p.weight != nullptr ? fast_row_gradient<T, true>(group, p, row, dw, db)
-                        : fast_row_gradient<T, false>(group, p, row, dw, db);
+  with_activation<true>(p.activation, [&](auto through) {
+    for (int64_t row = first; row < last; ++row)
+      p.weight != nullptr ? fast_row_gradient<T, true>(group, p, row, dw, db, through)
+                          : fast_row_gradient<T, false>(group, p, row, dw, db, through);
+  });
 }
 
-template <class T, int Size>
-STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
+template <class T, class G, class Through>
+STATOR_FN void fast_channels_gradient(const G& group, const params::RowNorm& p, int64_t row, Through through) {
   using A = opmath_t<T>;
-  const Group<Size> group;
-  const int64_t row = group.block(), first = row % p.groups * p.channels, all = p.groups * p.channels;
+  const int64_t first = row % p.groups * p.channels, all = p.groups * p.channels;
   const T* const x = static_cast<const T*>(p.x) + row * p.n;
   const T* const grad = static_cast<const T*>(p.grad) + row * p.n;
   const T* const weight = static_cast<const T*>(p.weight);
+  const T* const bias = static_cast<const T*>(p.bias);
   A* const partial = static_cast<A*>(p.partials) + row / p.groups * 2 * all + first;
   const RowScale<A> scale = fast_scale(group, p, x);
+  // Element i of channel c: what is above the mean, and the gradient with the activation's slope.
+  const auto above = [=](int64_t c, int64_t i) { return A(x[c * p.inner + i]) - scale.mean; };
+  const auto slope = [=](int64_t c, A factor, A shift) {
+    return [=](int64_t i) { return through(A(grad[c * p.inner + i]), above(c, i) * factor + shift); };
+  };
+  const auto weight_of = [=](int64_t c) { return weight != nullptr ? A(weight[first + c]) : A(1); };
+  const auto slope_of = [=](int64_t c) {
+    return slope(c, scale.inverse * weight_of(c), bias != nullptr ? A(bias[first + c]) : A(0));
+  };
   A plain = A(0), weighted = A(0);
   for (int64_t c = 0; c < p.channels; ++c) {
-    const T* const xc = x + c * p.inner;
-    const T* const gc = grad + c * p.inner;
-    const A g = group.template map_sum<A>(p.inner, [=](int64_t i) { return A(gc[i]); });
-    const A gv = scale.inverse *
-                 group.template map_sum<A>(p.inner, [=](int64_t i) { return A(gc[i]) * (A(xc[i]) - scale.mean); });
-    const A w = weight != nullptr ? A(weight[first + c]) : A(1);
+    const auto gc = slope_of(c);
+    const A g = group.template map_sum<A>(p.inner, gc);
+    const A gv = scale.inverse * group.template map_sum<A>(p.inner, [=](int64_t i) { return gc(i) * above(c, i); });
     partial[c] = gv;
     partial[all + c] = g;
-    plain += w * g;
-    weighted += w * gv;
+    plain += weight_of(c) * g;
+    weighted += weight_of(c) * gv;
   }
   plain = mean_if(p.centered, plain, p.n);
   weighted = weighted / row_divisor<A>(p) * scale.inverse;
   for (int64_t c = 0; c < p.channels; ++c) {
-    const T* const xc = x + c * p.inner;
-    const T* const gc = grad + c * p.inner;
+    const auto gc = slope_of(c);
     T* const out = static_cast<T*>(p.y) + row * p.n + c * p.inner;
-    const A w = weight != nullptr ? A(weight[first + c]) : A(1);
-    group.for_each(p.inner, [=](int64_t i) {
-      out[i] = T(scale.inverse * (A(gc[i]) * w - plain - (A(xc[i]) - scale.mean) * weighted));
-    });
+    const A w = weight_of(c);
+    group.for_each(p.inner,
+                   [=](int64_t i) { out[i] = T(scale.inverse * (gc(i) * w - plain - above(c, i) * weighted)); });
   }
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
+  const Group<Size> group;
+  with_activation<true>(p.activation,
+                        [&](auto through) { fast_channels_gradient<T>(group, p, group.block(), through); });
 }
 
 }  // namespace stator::STATOR_TARGET::norm

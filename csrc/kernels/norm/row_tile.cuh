@@ -8,7 +8,7 @@
 #include "device/math/math.cuh"
 #include "device/moments.cuh"
 #include "device/vector.cuh"
-#include "kernels/elementwise/functors/activation.cuh"
+#include "kernels/norm/activations.cuh"
 #include "params/norm.hpp"
 
 namespace stator::STATOR_TARGET::norm {
@@ -165,23 +165,6 @@ STATOR_FN void enter_moments(Moments<opmath_t<T>>& mine, const params::RowNorm& 
     STATOR_UNROLL()
     for (int i = 0; i < RowTile<T, Size>::held; ++i) mine.m2 += value[i] * value[i];
   }
-}
-
-// Of N values; a call, which all kernels share, because three activations of each would be most of a kernel's code.
-template <class A, int N>
-STATOR_CALL Items<A, N> activated(params::NormActivation kind, Items<A, N> value) {
-  namespace f = elementwise::functors;
-  const auto all = [&](auto activation) {
-    STATOR_UNROLL()
-    for (int i = 0; i < N; ++i) value[i] = activation(value[i]);
-  };
-  switch (kind) {
-    case params::NormActivation::relu: all(f::relu{}); break;
-    case params::NormActivation::silu: all(f::silu{}); break;
-    case params::NormActivation::gelu: all(f::gelu{}); break;
-    default: break;
-  }
-  return value;
 }
 
 }  // namespace stator::STATOR_TARGET::norm

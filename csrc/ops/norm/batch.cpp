@@ -34,6 +34,7 @@ void check_operands(const OpCall& call, const Array& x, const BatchNormOptions& 
   check_channels(call, x);
   check_weight(call, o.weight, "weight", Dims{x.shape()[1]}, x);
   check_weight(call, o.bias, "bias", Dims{x.shape()[1]}, x);
+  if (o.residual) check_like(call, *o.residual, "residual", x);
 }
 
 // In training a channel without elements has no statistics.
@@ -45,10 +46,11 @@ void check_batch(const OpCall& call, const Array& x) {
                      "pass two at least");
 }
 
-params::ChannelNorm channel_parameters(const Array& x, const BatchNormOptions& o) {
+params::ChannelNorm channel_parameters(const OpCall& call, const Array& x, const BatchNormOptions& o) {
   params::ChannelNorm p{};
   p.dtype = x.dtype();
   p.training = o.training;
+  p.activation = activation_of(call, o.activation);
   p.eps = o.eps;
   p.samples = x.shape()[0];
   p.channels = x.shape()[1];
@@ -67,10 +69,10 @@ void give_scratch(OpCall& call, params::ChannelNorm& p) {
 }  // namespace
 
 BatchNormResult batch_norm(const Array& x, const BatchNormOptions& o, const Stream& stream) {
-  OpCall call(Op::batch_norm, {&x, o.weight, o.bias, o.training ? nullptr : o.mean, o.training ? nullptr : o.var},
-              stream);
+  const Array *given_mean = o.training ? nullptr : o.mean, *given_var = o.training ? nullptr : o.var;
+  OpCall call(Op::batch_norm, {&x, o.weight, o.bias, o.residual, given_mean, given_var}, stream);
   check_operands(call, x, o);
-  params::ChannelNorm p = channel_parameters(x, o);
+  params::ChannelNorm p = channel_parameters(call, x, o);
   std::optional<Array> mean, var;
   if (o.training) {
     check_batch(call, x);
@@ -80,9 +82,11 @@ BatchNormResult batch_norm(const Array& x, const BatchNormOptions& o, const Stre
     mean = dense_operand(call, o.mean);
     var = dense_operand(call, o.var);
   }
-  const auto input = dense_operand(call, &x);
+  const auto input = dense_operand(call, &x), added = dense_operand(call, o.residual);
   const auto weight = dense_operand(call, o.weight), bias = dense_operand(call, o.bias);
-  BatchNormResult out{call.empty(x.shape(), x.dtype()), o.training ? Array{} : *o.mean, o.training ? Array{} : *o.var};
+  BatchNormResult out{
+      call.empty(x.shape(), x.dtype()), o.training ? Array{} : *o.mean, o.training ? Array{} : *o.var, {}};
+  if (o.residual) out.sum = call.empty(x.shape(), x.dtype());
   if (o.training) {
     mean = out.mean = call.empty(Dims{p.channels}, statistics_dtype(x.dtype()));
     var = out.var = call.empty(Dims{p.channels}, statistics_dtype(x.dtype()));
@@ -91,27 +95,30 @@ BatchNormResult batch_norm(const Array& x, const BatchNormOptions& o, const Stre
   }
   if (x.size() == 0) return out;
   call.writes(out.y);
+  if (out.sum) call.writes(*out.sum);
   p.x = address(input);
+  p.residual = address(added);
   p.weight = address(weight);
   p.bias = address(bias);
   p.mean = mean->data_ptr();
   p.var = var->data_ptr();
   p.y = out.y.data_ptr();
+  p.sum = out.sum ? out.sum->data_ptr() : nullptr;
   if (o.training) give_scratch(call, p);
   kernels::norm::channel_norm(call.queue(), p);
   return out;
 }
 
 NormGradients batch_norm_backward(const Array& grad, const Array& x, const BatchNormOptions& o, const Stream& stream) {
-  OpCall call(Op::batch_norm_backward, {&grad, &x, o.weight, o.mean, o.var}, stream);
+  OpCall call(Op::batch_norm_backward, {&grad, &x, o.weight, o.bias, o.mean, o.var}, stream);
   check_operands(call, x, o);
   check_like(call, grad, "grad", x);
   check_statistic(call, o.mean, "mean", x);
   check_statistic(call, o.var, "var", x);
-  params::ChannelNorm p = channel_parameters(x, o);
+  params::ChannelNorm p = channel_parameters(call, x, o);
   const auto slope = dense_operand(call, &grad), input = dense_operand(call, &x);
-  const auto weight = dense_operand(call, o.weight), mean = dense_operand(call, o.mean),
-             var = dense_operand(call, o.var);
+  const auto weight = dense_operand(call, o.weight), bias = dense_operand(call, needed_bias(o));
+  const auto mean = dense_operand(call, o.mean), var = dense_operand(call, o.var);
   const Dims channels{p.channels};
   NormGradients out{call.empty(x.shape(), x.dtype()), call.empty(channels, x.dtype()), call.empty(channels, x.dtype())};
   if (p.channels == 0) return out;
@@ -121,6 +128,7 @@ NormGradients batch_norm_backward(const Array& grad, const Array& x, const Batch
   p.x = address(input);
   p.grad = address(slope);
   p.weight = address(weight);
+  p.bias = address(bias);
   p.mean = mean->data_ptr();
   p.var = var->data_ptr();
   p.y = out.x.data_ptr();

@@ -47,6 +47,17 @@ void check_channels(const OpCall& call, const Array& x) {
                      "pass an array of shape (n, channels, ...)");
 }
 
+params::NormActivation activation_of(const OpCall& call, std::string_view text) {
+  if (text.empty()) return params::NormActivation::none;
+  if (text == "relu") return params::NormActivation::relu;
+  if (text == "silu") return params::NormActivation::silu;
+  if (text == "gelu") return params::NormActivation::gelu;
+  throw ValueError(std::string(call.name()), "activation is '" + std::string(text) + "'",
+                   "pass 'relu', 'silu', 'gelu' or nothing");
+}
+
+const Array* needed_bias(const FusedNormOptions& o) { return o.activation.empty() ? nullptr : o.bias; }
+
 std::optional<Array> dense_operand(OpCall& call, const Array* a) {
   if (a == nullptr) return {};
   Array found = a->is_contiguous() ? *a : copy(*a, call.on());

@@ -8,15 +8,6 @@
 namespace stator::nn {
 namespace {
 
-params::NormActivation activation_of(const OpCall& call, std::string_view text) {
-  if (text.empty()) return params::NormActivation::none;
-  if (text == "relu") return params::NormActivation::relu;
-  if (text == "silu") return params::NormActivation::silu;
-  if (text == "gelu") return params::NormActivation::gelu;
-  throw ValueError(std::string(call.name()), "activation is '" + std::string(text) + "'",
-                   "pass 'relu', 'silu', 'gelu' or nothing");
-}
-
 // The extents of the last axes, over which a row reaches.
 Dims normalized_shape(const OpCall& call, const Array& x, const LayerNormOptions& o) {
   const std::string op(call.name());
@@ -84,11 +75,12 @@ Normalized forward(OpCall& call, params::RowNorm p, const Array& x, const NormOp
   return out;
 }
 
-NormGradients backward(OpCall& call, params::RowNorm p, const Array& grad, const Array& x, const NormOptions& o,
+NormGradients backward(OpCall& call, params::RowNorm p, const Array& grad, const Array& x, const FusedNormOptions& o,
                        const Dims& weight_shape, bool with_bias) {
   p.eps = o.eps;
+  p.activation = activation_of(call, o.activation);
   const auto slope = dense_operand(call, &grad), input = dense_operand(call, &x);
-  const auto weight = dense_operand(call, o.weight);
+  const auto weight = dense_operand(call, o.weight), bias = dense_operand(call, needed_bias(o));
   NormGradients out{call.empty(x.shape(), x.dtype()), call.empty(weight_shape, x.dtype()), {}};
   if (with_bias) out.bias = call.empty(weight_shape, x.dtype());
   if (out.weight.size() == 0) return out;
@@ -99,6 +91,7 @@ NormGradients backward(OpCall& call, params::RowNorm p, const Array& grad, const
   p.x = address(input);
   p.grad = address(slope);
   p.weight = address(weight);
+  p.bias = address(bias);
   p.y = out.x.data_ptr();
   p.dweight = out.weight.data_ptr();
   p.dbias = out.bias ? out.bias->data_ptr() : nullptr;
@@ -122,11 +115,12 @@ Normalized layer_like(Op op, const Array& x, const LayerNormOptions& o, bool cen
 
 NormGradients layer_like_backward(Op op, const Array& grad, const Array& x, const LayerNormOptions& o, bool centered,
                                   const Stream& stream) {
-  OpCall call(op, {&grad, &x, o.weight}, stream);
+  OpCall call(op, {&grad, &x, o.weight, o.bias}, stream);
   check_input(call, x, o.eps);
   check_like(call, grad, "grad", x);
   const Dims shape = normalized_shape(call, x, o);
   check_weight(call, o.weight, "weight", shape, x);
+  check_weight(call, o.bias, "bias", shape, x);
   params::RowNorm p = layer_parameters(x, shape);
   p.centered = centered;
   return backward(call, p, grad, x, o, shape, centered);
@@ -158,8 +152,8 @@ Normalized group_like(Op op, const Array& x, std::optional<int64_t> groups, cons
 }
 
 NormGradients group_like_backward(Op op, const Array& grad, const Array& x, std::optional<int64_t> groups,
-                                  const NormOptions& o, const Stream& stream) {
-  OpCall call(op, {&grad, &x, o.weight}, stream);
+                                  const FusedNormOptions& o, const Stream& stream) {
+  OpCall call(op, {&grad, &x, o.weight, o.bias}, stream);
   check_input(call, x, o.eps);
   check_like(call, grad, "grad", x);
   check_channels(call, x);
@@ -167,6 +161,7 @@ NormGradients group_like_backward(Op op, const Array& grad, const Array& x, std:
   const params::RowNorm p = group_parameters(call, x, groups.value_or(std::max<int64_t>(shape[0], 1)));
   check_groups(call, x, p, !groups);
   check_weight(call, o.weight, "weight", shape, x);
+  check_weight(call, o.bias, "bias", shape, x);
   return backward(call, p, grad, x, o, shape, true);
 }
 
@@ -191,11 +186,12 @@ NormGradients layer_norm_backward(const Array& grad, const Array& x, const Layer
 NormGradients rms_norm_backward(const Array& grad, const Array& x, const LayerNormOptions& o, const Stream& stream) {
   return layer_like_backward(Op::rms_norm_backward, grad, x, o, false, stream);
 }
-NormGradients group_norm_backward(const Array& grad, const Array& x, int64_t groups, const NormOptions& o,
+NormGradients group_norm_backward(const Array& grad, const Array& x, int64_t groups, const FusedNormOptions& o,
                                   const Stream& stream) {
   return group_like_backward(Op::group_norm_backward, grad, x, groups, o, stream);
 }
-NormGradients instance_norm_backward(const Array& grad, const Array& x, const NormOptions& o, const Stream& stream) {
+NormGradients instance_norm_backward(const Array& grad, const Array& x, const FusedNormOptions& o,
+                                     const Stream& stream) {
   return group_like_backward(Op::instance_norm_backward, grad, x, {}, o, stream);
 }
 

@@ -38,9 +38,9 @@ cdef extern from "stator/nn/norm.hpp" namespace "stator::nn" nogil:
                                       const Stream&) except +translate_exception
     NormGradients rms_norm_backward(const Array&, const Array&, const LayerNormOptions&,
                                     const Stream&) except +translate_exception
-    NormGradients group_norm_backward(const Array&, const Array&, int64_t, const NormOptions&,
+    NormGradients group_norm_backward(const Array&, const Array&, int64_t, const FusedNormOptions&,
                                       const Stream&) except +translate_exception
-    NormGradients instance_norm_backward(const Array&, const Array&, const NormOptions&,
+    NormGradients instance_norm_backward(const Array&, const Array&, const FusedNormOptions&,
                                          const Stream&) except +translate_exception
 
     cdef cppclass WeightNormalized:
@@ -66,13 +66,14 @@ cdef extern from "stator/nn/norm.hpp" namespace "stator::nn" nogil:
     Array spectral_norm_backward(const Array&, const Array&, const Array&, const Array&, const Array&, int64_t,
                                  const Stream&) except +translate_exception
 
-    cdef cppclass BatchNormOptions(NormOptions):
+    cdef cppclass BatchNormOptions(FusedNormOptions):
         const Array* mean
         const Array* var
         cbool training
 
     cdef cppclass BatchNormResult:
         Array y, mean, var
+        optional[Array] sum
 
     cdef cppclass ResponseNormOptions:
         double alpha, beta, k

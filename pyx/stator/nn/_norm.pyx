@@ -27,7 +27,10 @@ cdef int set_shape(norm.LayerNormOptions& o, str op, object shape) except -1:
     return 0
 
 
-# `text`, the name of the activation, must outlive the options.
+cdef bytes text_of(object activation, str op):
+    return b"" if activation is None else to_text(activation, op, "activation")
+
+
 cdef int set_fused(norm.FusedNormOptions& o, str op, object residual, bytes text) except -1:
     o.residual = as_out(residual, op, "residual")
     o.activation = string_view(<const char*>text, len(text))
@@ -59,7 +62,7 @@ def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     cdef Array source = as_array(x, "nn.layer_norm")
     cdef norm.LayerNormOptions options
     cdef norm.Normalized found
-    cdef bytes text = b"" if activation is None else to_text(activation, "nn.layer_norm", "activation")
+    cdef bytes text = text_of(activation, "nn.layer_norm")
     cdef CppStream stream
     set_options(options, "nn.layer_norm", weight, bias, eps)
     set_shape(options, "nn.layer_norm", normalized_shape)
@@ -83,7 +86,7 @@ def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int 
     cdef Array source = as_array(x, "nn.rms_norm")
     cdef norm.LayerNormOptions options
     cdef norm.Normalized found
-    cdef bytes text = b"" if activation is None else to_text(activation, "nn.rms_norm", "activation")
+    cdef bytes text = text_of(activation, "nn.rms_norm")
     cdef CppStream stream
     set_options(options, "nn.rms_norm", weight, None, eps)
     set_shape(options, "nn.rms_norm", normalized_shape)
@@ -95,11 +98,13 @@ def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int 
 
 
 def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
-                        normalized_shape: int | Sequence[int] | None = None,
-                        eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of layer_norm's x, weight and bias. Asynchronous.
+                        bias: Array | None = None, normalized_shape: int | Sequence[int] | None = None,
+                        eps: float = 1e-5, activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of layer_norm's x, weight and bias. Asynchronous, at most two launches.
 
     grad has x's shape and dtype. The gradients of weight and bias have the normalized shape, also without a weight.
+    activation: that of layer_norm, whose slope depends on the bias too. With a residual pass the sum for x: its
+    gradient is that of both.
 
     >>> x = be.asarray([[1.0, 3.0]])
     >>> gx, gweight, gbias = stator.nn.layer_norm_backward(be.ones((1, 2)), x, eps=0.0)
@@ -109,8 +114,10 @@ def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *
     cdef Array g = as_array(grad, "nn.layer_norm_backward"), source = as_array(x, "nn.layer_norm_backward")
     cdef norm.LayerNormOptions options
     cdef norm.NormGradients found
+    cdef bytes text = text_of(activation, "nn.layer_norm_backward")
     cdef CppStream stream
-    set_options(options, "nn.layer_norm_backward", weight, None, eps)
+    set_options(options, "nn.layer_norm_backward", weight, bias, eps)
+    set_fused(options, "nn.layer_norm_backward", None, text)
     set_shape(options, "nn.layer_norm_backward", normalized_shape)
     enter(g.backend, stream)
     with nogil:
@@ -119,11 +126,12 @@ def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *
 
 
 def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
-                      normalized_shape: int | Sequence[int] | None = None,
-                      eps: float = 1e-5) -> tuple[Array, Array]:
-    """The gradients of rms_norm's x and weight. Asynchronous.
+                      normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5,
+                      activation: str | None = None) -> tuple[Array, Array]:
+    """The gradients of rms_norm's x and weight. Asynchronous, at most two launches.
 
-    grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight.
+    grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight. activation
+    and a residual are as for layer_norm_backward.
 
     >>> gx, gweight = stator.nn.rms_norm_backward(be.ones((1, 2)), be.asarray([[2.0, -2.0]]), eps=0.0)
     >>> gweight.tolist()
@@ -132,8 +140,10 @@ def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
     cdef Array g = as_array(grad, "nn.rms_norm_backward"), source = as_array(x, "nn.rms_norm_backward")
     cdef norm.LayerNormOptions options
     cdef norm.NormGradients found
+    cdef bytes text = text_of(activation, "nn.rms_norm_backward")
     cdef CppStream stream
     set_options(options, "nn.rms_norm_backward", weight, None, eps)
+    set_fused(options, "nn.rms_norm_backward", None, text)
     set_shape(options, "nn.rms_norm_backward", normalized_shape)
     enter(g.backend, stream)
     with nogil:
@@ -157,7 +167,7 @@ def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: 
     cdef int64_t groups = to_int(num_groups, "nn.group_norm", "num_groups")
     cdef norm.FusedNormOptions options
     cdef norm.Normalized found
-    cdef bytes text = b"" if activation is None else to_text(activation, "nn.group_norm", "activation")
+    cdef bytes text = text_of(activation, "nn.group_norm")
     cdef CppStream stream
     set_options(options, "nn.group_norm", weight, bias, eps)
     set_fused(options, "nn.group_norm", residual, text)
@@ -168,20 +178,24 @@ def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: 
 
 
 def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array | None = None, *,
-                        eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of group_norm's x, weight and bias. Asynchronous.
+                        bias: Array | None = None, eps: float = 1e-5,
+                        activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of group_norm's x, weight and bias. Asynchronous, at most two launches.
 
-    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight. bias,
+    activation and a residual are as for layer_norm_backward.
 
     >>> [g.shape for g in stator.nn.group_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)), 2)]
     [(2, 4, 3), (4,), (4,)]
     """
     cdef Array g = as_array(grad, "nn.group_norm_backward"), source = as_array(x, "nn.group_norm_backward")
     cdef int64_t groups = to_int(num_groups, "nn.group_norm_backward", "num_groups")
-    cdef norm.NormOptions options
+    cdef norm.FusedNormOptions options
     cdef norm.NormGradients found
+    cdef bytes text = text_of(activation, "nn.group_norm_backward")
     cdef CppStream stream
-    set_options(options, "nn.group_norm_backward", weight, None, eps)
+    set_options(options, "nn.group_norm_backward", weight, bias, eps)
+    set_fused(options, "nn.group_norm_backward", None, text)
     enter(g.backend, stream)
     with nogil:
         found = norm.group_norm_backward(g.c, source.c, groups, options, stream)
@@ -202,7 +216,7 @@ def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None =
     cdef Array source = as_array(x, "nn.instance_norm")
     cdef norm.FusedNormOptions options
     cdef norm.Normalized found
-    cdef bytes text = b"" if activation is None else to_text(activation, "nn.instance_norm", "activation")
+    cdef bytes text = text_of(activation, "nn.instance_norm")
     cdef CppStream stream
     set_options(options, "nn.instance_norm", weight, bias, eps)
     set_fused(options, "nn.instance_norm", residual, text)
@@ -213,19 +227,23 @@ def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None =
 
 
 def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
-                           eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of instance_norm's x, weight and bias. Asynchronous.
+                           bias: Array | None = None, eps: float = 1e-5,
+                           activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of instance_norm's x, weight and bias. Asynchronous, at most two launches.
 
-    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight. bias,
+    activation and a residual are as for layer_norm_backward.
 
     >>> [g.shape for g in stator.nn.instance_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)))]
     [(2, 4, 3), (4,), (4,)]
     """
     cdef Array g = as_array(grad, "nn.instance_norm_backward"), source = as_array(x, "nn.instance_norm_backward")
-    cdef norm.NormOptions options
+    cdef norm.FusedNormOptions options
     cdef norm.NormGradients found
+    cdef bytes text = text_of(activation, "nn.instance_norm_backward")
     cdef CppStream stream
-    set_options(options, "nn.instance_norm_backward", weight, None, eps)
+    set_options(options, "nn.instance_norm_backward", weight, bias, eps)
+    set_fused(options, "nn.instance_norm_backward", None, text)
     enter(g.backend, stream)
     with nogil:
         found = norm.instance_norm_backward(g.c, source.c, options, stream)

@@ -9,6 +9,7 @@ from stator._convert cimport to_axis, to_flag, to_float, to_int
 from stator.cpp cimport norm
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
+from stator.nn._norm cimport set_fused, text_of
 
 
 cdef int set_options(norm.BatchNormOptions& o, str op, object weight, object bias, object mean, object var,
@@ -23,12 +24,16 @@ cdef int set_options(norm.BatchNormOptions& o, str op, object weight, object bia
 
 
 def batch_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, mean: Array | None = None,
-               var: Array | None = None, *, training: bool = False, eps: float = 1e-5) -> tuple[Array, Array, Array]:
+               var: Array | None = None, *, training: bool = False, eps: float = 1e-5,
+               residual: Array | None = None,
+               activation: str | None = None) -> tuple[Array, Array, Array] | tuple[Array, Array, Array, Array]:
     """(y, mean, var): x (n, channels, ...) normalised over all axes but that of channels. Asynchronous.
 
     training: by the mean and the biased variance of x, which are returned; else by those given, which are returned.
     Both are (channels,) of float32, or of float64 for float64. The result is multiplied by weight and bias is added,
-    both (channels,) and of x's dtype. update_running_stats() takes what training returns.
+    both (channels,) and of x's dtype. update_running_stats() takes what training returns. residual, of x's shape and
+    dtype, is added to x first, and then the result is (y, mean, var, x + residual). activation: "relu", "silu" or
+    "gelu" of y. At most two launches.
 
     >>> y, mean, var = stator.nn.batch_norm(be.asarray([[1.0], [3.0]]), training=True, eps=0.0)
     >>> y.tolist(), mean.tolist(), var.tolist()
@@ -37,21 +42,26 @@ def batch_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     cdef Array source = as_array(x, "nn.batch_norm")
     cdef norm.BatchNormOptions options
     cdef norm.BatchNormResult found
+    cdef bytes text = text_of(activation, "nn.batch_norm")
     cdef CppStream stream
     set_options(options, "nn.batch_norm", weight, bias, mean, var, training, eps)
+    set_fused(options, "nn.batch_norm", residual, text)
     enter(source.backend, stream)
     with nogil:
         found = norm.batch_norm(source.c, options, stream)
-    return (wrap_array(source.backend, found.y), wrap_array(source.backend, found.mean),
-            wrap_array(source.backend, found.var))
+    results = (wrap_array(source.backend, found.y), wrap_array(source.backend, found.mean),
+               wrap_array(source.backend, found.var))
+    return results if residual is None else (*results, wrap_array(source.backend, found.sum.value()))
 
 
 def batch_norm_backward(grad: Array, x: Array, mean: Array, var: Array, /, weight: Array | None = None, *,
-                        training: bool = False, eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of batch_norm's x, weight and bias. Asynchronous.
+                        bias: Array | None = None, training: bool = False, eps: float = 1e-5,
+                        activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of batch_norm's x, weight and bias. Asynchronous, two launches.
 
     grad has x's shape and dtype; mean and var are what batch_norm returned. In training the gradient passes through
-    them. The gradients of weight and bias are (channels,), also without a weight.
+    them. The gradients of weight and bias are (channels,), also without a weight. bias, activation and a residual are
+    as for layer_norm_backward.
 
     >>> x = be.asarray([[1.0], [3.0]])
     >>> y, mean, var = stator.nn.batch_norm(x, training=True)
@@ -61,10 +71,12 @@ def batch_norm_backward(grad: Array, x: Array, mean: Array, var: Array, /, weigh
     cdef Array g = as_array(grad, "nn.batch_norm_backward"), source = as_array(x, "nn.batch_norm_backward")
     cdef norm.BatchNormOptions options
     cdef norm.NormGradients found
+    cdef bytes text = text_of(activation, "nn.batch_norm_backward")
     cdef CppStream stream
     as_array(mean, "nn.batch_norm_backward")
     as_array(var, "nn.batch_norm_backward")
-    set_options(options, "nn.batch_norm_backward", weight, None, mean, var, training, eps)
+    set_options(options, "nn.batch_norm_backward", weight, bias, mean, var, training, eps)
+    set_fused(options, "nn.batch_norm_backward", None, text)
     enter(g.backend, stream)
     with nogil:
         found = norm.batch_norm_backward(g.c, source.c, options, stream)

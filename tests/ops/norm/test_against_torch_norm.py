@@ -69,7 +69,7 @@ LAYERS = {
     "batch_norm in training": (
         batch,
         batch_backward,
-        lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+        lambda x, w, b: _trained(x, w, b),
         [(30, 6), (5, 4, 9), (2, 6, 5, 7)],
         1,
     ),
@@ -128,6 +128,89 @@ def test_running_statistics(be):
     nn.update_running_stats(*ours, mean, var, count=20, momentum=0.25)
     for got, want in zip(ours, theirs, strict=True):
         close(got, want)
+
+
+def _trained(x, w, b):
+    return F.batch_norm(x, None, None, w, b, training=True)
+
+
+# Layers with an activation: stator's result and gradients of (grad, x, weight, bias, activation).
+def activated_batch(be, g, x, w, b, kind):
+    y, mean, var = nn.batch_norm(x, w, b, training=True, activation=kind)
+    return y, nn.batch_norm_backward(g, x, mean, var, w, bias=b, training=True, activation=kind)
+
+
+def activated_evaluation(be, g, x, w, b, kind):
+    stats = [be.asarray(a) for a in _running(x)]
+    y = nn.batch_norm(x, w, b, *stats, activation=kind)[0]
+    return y, nn.batch_norm_backward(g, x, *stats, w, bias=b, activation=kind)
+
+
+FUSED = {
+    "layer_norm": lambda be, g, x, w, b, kind: (
+        nn.layer_norm(x, w, b, activation=kind),
+        nn.layer_norm_backward(g, x, w, bias=b, activation=kind),
+    ),
+    "group_norm": lambda be, g, x, w, b, kind: (
+        nn.group_norm(x, 2, w, b, activation=kind),
+        nn.group_norm_backward(g, x, 2, w, bias=b, activation=kind),
+    ),
+    "instance_norm": lambda be, g, x, w, b, kind: (
+        nn.instance_norm(x, w, b, activation=kind),
+        nn.instance_norm_backward(g, x, w, bias=b, activation=kind),
+    ),
+    "batch_norm in training": activated_batch,
+    "batch_norm": activated_evaluation,
+}
+
+
+@pytest.mark.parametrize("kind", ["relu", "silu", "gelu"])
+@pytest.mark.parametrize(("name", "shape"), CASES)
+def test_activated_results_and_gradients(be, name, shape, kind):
+    x, w, b, grad = operands(name, shape)
+    tensors = [torch.from_numpy(a).requires_grad_() for a in (x, w, b)]
+    want = getattr(F, kind)(LAYERS[name][2](*tensors))
+    want.backward(torch.from_numpy(grad))
+    y, found = FUSED[name](be, *(be.asarray(a) for a in (grad, x, w, b)), kind)
+    close(y, want)
+    for got, tensor in zip(found, tensors, strict=True):
+        close(got, tensor.grad)
+
+
+@pytest.mark.parametrize("kind", ["silu", "gelu"])
+@pytest.mark.parametrize("name", FUSED)
+def test_activated_gradients_are_slopes(be, name, kind):
+    x, w, b, grad = operands(name, LAYERS[name][3][1])
+    _, slopes = FUSED[name](be, *(be.asarray(a) for a in (grad, x, w, b)), kind)
+    rng, step = np.random.default_rng(0), 1e-4
+    for at, slope in enumerate(s.to_numpy() for s in slopes):
+        way = rng.normal(size=slope.shape)
+        ends = []
+        for sign in (1, -1):
+            moved = [grad, x, w, b]
+            moved[at + 1] = moved[at + 1] + sign * step * way
+            ends.append(np.sum(grad * FUSED[name](be, *(be.asarray(a) for a in moved), kind)[0].to_numpy()))
+        np.testing.assert_allclose((ends[0] - ends[1]) / (2 * step), np.sum(slope * way), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_residual_of_a_batch(be, training):
+    """Its gradient is that of x."""
+    x, w, b, grad = operands("batch_norm", (5, 4, 9))
+    parts = [torch.from_numpy(a).requires_grad_() for a in (x, draw((5, 4, 9), seed=9), w, b)]
+    stats = _running(x)
+    layer = _trained if training else torch_evaluated
+    want = F.relu(layer(parts[0] + parts[1], *parts[2:]))
+    want.backward(torch.from_numpy(grad))
+    on = [be.asarray(p.detach().numpy()) for p in parts]
+    given = () if training else tuple(be.asarray(a) for a in stats)
+    y, mean, var, total = nn.batch_norm(on[0], *on[2:], *given, residual=on[1], activation="relu", training=training)
+    close(y, want)
+    found = nn.batch_norm_backward(
+        be.asarray(grad), total, mean, var, on[2], bias=on[3], activation="relu", training=training
+    )
+    for got, part in zip((found[0], *found), parts, strict=True):
+        close(got, part.grad)
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -1,5 +1,6 @@
 // Normalisation layers and their gradients, of namespace nn. Backward functions take the gradient first, then the
-// arguments of the forward function; they compute the statistics again. Asynchronous.
+// arguments of the forward function, where x is the sum with the residual if there was one, whose gradient is x's; they
+// compute the statistics and, for an activation, its argument again. Asynchronous.
 #pragma once
 
 #include <stator/array.hpp>
@@ -38,7 +39,8 @@ STATOR_API Normalized group_norm(const Array& x, int64_t groups, const FusedNorm
 // A group per channel, of two elements at least.
 STATOR_API Normalized instance_norm(const Array& x, const FusedNormOptions& = {}, const Stream& = {});
 
-// Gradients of x, weight and bias, the latter two of the weight's shape, also where none is given.
+// Gradients of x, weight and bias, the latter two of the weight's shape, also where none is given. The bias itself is
+// read only where there is an activation. At most two launches.
 struct NormGradients {
   Array x, weight;
   std::optional<Array> bias;  // not of rms_norm
@@ -47,9 +49,9 @@ STATOR_API NormGradients layer_norm_backward(const Array& grad, const Array& x, 
                                              const Stream& = {});
 STATOR_API NormGradients rms_norm_backward(const Array& grad, const Array& x, const LayerNormOptions& = {},
                                            const Stream& = {});
-STATOR_API NormGradients group_norm_backward(const Array& grad, const Array& x, int64_t groups, const NormOptions& = {},
-                                             const Stream& = {});
-STATOR_API NormGradients instance_norm_backward(const Array& grad, const Array& x, const NormOptions& = {},
+STATOR_API NormGradients group_norm_backward(const Array& grad, const Array& x, int64_t groups,
+                                             const FusedNormOptions& = {}, const Stream& = {});
+STATOR_API NormGradients instance_norm_backward(const Array& grad, const Array& x, const FusedNormOptions& = {},
                                                 const Stream& = {});
 
 // w = g v / |v|, where |v| are the lengths of v over all axes but `axis`, or without one over all. g has v's dtype and
@@ -85,14 +87,16 @@ STATOR_API Array spectral_norm_backward(const Array& grad, const Array& w, const
                                         const Array& sigma, int64_t axis = 0, const Stream& = {});
 
 // x (n, channels, ...), over all axes but that of channels. Means and variances are (channels,), of float64 for float64
-// and of float32 else. In training they are those of x, without Bessel's correction, and are results; else operands.
-struct BatchNormOptions : NormOptions {
+// and of float32 else. In training they are those of x, without Bessel's correction, and are results; else operands. A
+// residual is part of x.
+struct BatchNormOptions : FusedNormOptions {
   const Array* mean = nullptr;
   const Array* var = nullptr;
   bool training = false;
 };
 struct BatchNormResult {
   Array y, mean, var;
+  std::optional<Array> sum;  // with residual: x + residual
 };
 STATOR_API BatchNormResult batch_norm(const Array& x, const BatchNormOptions& = {}, const Stream& = {});
 // mean and var are what batch_norm returned. In training the gradient passes through them.
