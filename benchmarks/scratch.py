@@ -15,7 +15,9 @@ import stator
 from .cases import Plan
 
 # The most bytes that calls of a family, or of an op, may take at any size of the case table.
-LIMITS = dict.fromkeys(("attention", "convolution", "quantized_conv2d"), 64 << 20)
+LIMITS = dict.fromkeys(
+    ("attention", "convolution", "quantized_conv1d", "quantized_conv2d", "quantized_conv3d"), 64 << 20
+)
 
 
 def _live(be: stator.Backend) -> int:

@@ -46,7 +46,9 @@ def _matrices(plan: Plan, pool: Pool, turn: int) -> Arrays:
 
 def _images(plan: Plan, pool: Pool, turn: int) -> Arrays:
     n, c, side = {1_000: (1, 4, 8), 1_000_000: (4, 32, 28), 1 << 24: (16, 64, 56)}[plan.size]
-    drawn = ((n, c, side, side), (c, c, 3, 3))
+    axes = int(plan.op[-2])
+    image = {1: (side * side,), 2: (side, side), 3: (2, side // 2, side // 2)}[axes]
+    drawn = ((n, c, *image), (c, c, *(3,) * axes))
     return *(pool.array(s, "int8", BYTES, 2 * turn + k) - np.int8(50) for k, s in enumerate(drawn)), _like(plan)
 
 
@@ -166,10 +168,16 @@ def _product(a: Any, b: Any, like: Any) -> Any:
     return _rounded(a.astype(np.float32) @ b.astype(np.float32), like)
 
 
+def _convolution(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, w, like: f(x, w, SCALE, SCALE, padding=1, **_options(like))
+
+
 def _windows(x: Any, weight: Any, like: Any) -> Any:
-    x = np.pad(x.astype(np.float32), ((0, 0), (0, 0), (1, 1), (1, 1)))
-    taps = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
-    return _rounded(np.einsum("nchwij,ocij->nohw", taps, weight.astype(np.float32), optimize=True), like)
+    axes = x.ndim - 2
+    x = np.pad(x.astype(np.float32), ((0, 0), (0, 0), *((1, 1),) * axes))
+    taps = np.lib.stride_tricks.sliding_window_view(x, (3,) * axes, axis=tuple(range(2, 2 + axes)))
+    sums = np.tensordot(taps, weight.astype(np.float32), ((1, *range(2 + axes, 2 + 2 * axes)), range(1, 2 + axes)))
+    return _rounded(np.moveaxis(sums, -1, 1), like)
 
 
 def _int4(w: Any) -> Any:
@@ -251,11 +259,9 @@ CASES: dict[str, tuple[Any, ...]] = {
         lambda x, w, like: _product(x, w.T, like),
         lambda x, w, like: _torch_product(x, w.t(), like),
     ),
-    "quantized_conv2d": (
-        _images,
-        lambda x, w, like: nn.quantized_conv2d(x, w, SCALE, SCALE, padding=1, **_options(like)),
-        _windows,
-    ),
+    "quantized_conv1d": (_images, _convolution(nn.quantized_conv1d), _windows),
+    "quantized_conv2d": (_images, _convolution(nn.quantized_conv2d), _windows),
+    "quantized_conv3d": (_images, _convolution(nn.quantized_conv3d), _windows),
     "quantize_int4": (_weights, lambda w: nn.quantize_int4(w, group_size=32)[0], _int4),
     "int4_linear": (_packed, nn.int4_linear, _int4_linear),
 }

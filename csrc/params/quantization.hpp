@@ -117,12 +117,13 @@ struct QuantizedEpilogue {
   ProductNumbers result;
 };
 
-// The windows of images as rows of int8, (n, groups, windows, channels of a group * taps).
+// The windows of images as rows of int8, (n, groups, windows, channels of a group * taps). Images have three axes, of
+// which the first ones may be 1 long.
 struct ByteWindows {
   const uint8_t* x;  // contiguous
   uint8_t* out;
-  int64_t n, channels, height, width, groups, out_height, out_width;
-  int64_t kernel[2], stride[2], padding[2], dilation[2];
+  int64_t n, channels, groups;
+  int64_t extent[3], windows[3], kernel[3], stride[3], padding[3], dilation[3];
   uint8_t flip;         // of each byte
   const int32_t* zero;  // null: zero_number
   int32_t zero_number;

@@ -140,7 +140,9 @@ def quantization(be):
     found |= {f"scale:nn.{n}": 0.5 for n in ("quantize", "dequantize", "fake_quantize", "fake_quantize_backward")}
     found |= {f"zero_point:nn.{n}": 1 for n in ("fake_quantize", "fake_quantize_backward")}
     found |= {f"{operand}:quantized": q for operand in ("a", "b", "x", "weight")}
-    found |= {f"{operand}:quantized_conv2d": q[None, None] for operand in ("x", "weight")}
+    for axes in (1, 2, 3):
+        image = stator.reshape(q, (1,) * axes + q.shape)
+        found |= {f"{operand}:quantized_conv{axes}d": image for operand in ("x", "weight")}
     found |= {f"scale_{which}:quantized": 0.5 for which in ("a", "b", "x", "weight")}
     found |= {f"{end}:nn.{name}": one + 0 for end in ("min", "max") for name in ("observe_range", "observe_histogram")}
     found |= {f"{end}:histogram_range": one for end in ("min", "max")}

@@ -258,9 +258,12 @@ CALLS |= {
     "histogram_range": lambda a: nn.histogram_range(a.be.ones((4,), dtype="float32"), a.ones(), a.ones()),
     "quantized_matmul": lambda a: nn.quantized_matmul(a.codes, a.codes, 1.0, 1.0, dtype=a.dtype, **a.result_scale),
     "quantized_linear": lambda a: nn.quantized_linear(a.codes, a.codes, 1.0, 1.0, dtype=a.dtype, **a.result_scale),
-    "quantized_conv2d": lambda a: nn.quantized_conv2d(
-        a.codes[None, None], a.codes[None, None], 1.0, 1.0, dtype=a.dtype, **a.result_scale
-    ),
+    **{
+        f"quantized_conv{n}d": lambda a, n=n: getattr(nn, f"quantized_conv{n}d")(
+            *[stator.reshape(a.codes, (1,) * n + a.codes.shape)] * 2, 1.0, 1.0, dtype=a.dtype, **a.result_scale
+        )
+        for n in (1, 2, 3)
+    },
     "quantize_int4": lambda a: nn.quantize_int4(a.ones(2, 32), group_size=32),
     "int4_linear": lambda a: nn.int4_linear(a.ones(2, 32), a.be.ones((3, 16), dtype="uint8"), *a.group),
 }

@@ -63,7 +63,7 @@ def quantization(be, x, y):
     nn, codes = stator.nn, be.ones((64, 64), dtype="int8")
     low, high = be.zeros((), dtype="float32"), be.ones((), dtype="float32")
     packed = nn.quantize_int4(x, group_size=32)
-    counts = be.ones((16,), dtype="float32")
+    counts, taps = be.ones((16,), dtype="float32"), be.ones((1, 1, 4, 4), dtype="int8")
     found = {
         "quantize": partial(nn.quantize, x, 0.5),
         "dequantize": partial(nn.dequantize, codes, 0.5),
@@ -74,9 +74,9 @@ def quantization(be, x, y):
         "observe_histogram": partial(nn.observe_histogram, x, counts, low, high),
         "histogram_range": partial(nn.histogram_range, counts, low, high),
         "quantized_linear": partial(nn.quantized_linear, codes, codes, 0.5, 0.5),
-        "quantized_conv2d": partial(
-            nn.quantized_conv2d, codes[None, None], be.ones((1, 1, 4, 4), dtype="int8"), 0.5, 0.5
-        ),
+        "quantized_conv1d": partial(nn.quantized_conv1d, codes[:1, None], taps[0], 0.5, 0.5),
+        "quantized_conv2d": partial(nn.quantized_conv2d, codes[None, None], taps, 0.5, 0.5),
+        "quantized_conv3d": partial(nn.quantized_conv3d, codes[None, None, None], taps[None], 0.5, 0.5),
         "quantize_int4": partial(nn.quantize_int4, x, group_size=32),
         "int4_linear": partial(nn.int4_linear, x[:4], *packed),
     }

@@ -168,64 +168,77 @@ struct WindowTuning {
   static constexpr int64_t tile = by_target<8192, 65536>::value;  // elements per block
 };
 
-STATOR_FN uint8_t tap_of(const params::ByteWindows& p, const uint8_t* image, int64_t y, int64_t x, int32_t k,
-                         uint8_t padding) {
-  const int32_t width = int32_t(p.kernel[1]), taps = int32_t(p.kernel[0]) * width;
-  const int32_t c = k / taps, tap = k - c * taps, ky = tap / width, kx = tap - ky * width;
-  const int64_t row = y + ky * p.dilation[0], col = x + kx * p.dilation[1];
-  const bool inside = row >= 0 && row < p.height && col >= 0 && col < p.width;
-  return inside ? uint8_t(image[(c * p.height + row) * p.width + col] ^ p.flip) : padding;
+// Where a window begins, which may be before its image.
+struct WindowPlace {
+  const uint8_t* image;
+  int64_t at[3];
+
+  STATOR_FN WindowPlace(const params::ByteWindows& p, int64_t window) {
+    STATOR_UNROLL()
+    for (int d = 2; d >= 0; --d) {
+      const int64_t rest = window / p.windows[d];
+      at[d] = (window - rest * p.windows[d]) * p.stride[d] - p.padding[d];
+      window = rest;
+    }
+    image = p.x + window * (p.channels / p.groups) * p.extent[0] * p.extent[1] * p.extent[2];
+  }
+};
+
+STATOR_FN uint8_t tap_of(const params::ByteWindows& p, const WindowPlace& place, int32_t k, uint8_t padding) {
+  int64_t at[3];
+  bool inside = true;
+  STATOR_UNROLL()
+  for (int d = 2; d >= 0; --d) {
+    const int32_t rest = k / int32_t(p.kernel[d]);
+    at[d] = place.at[d] + (k - rest * int32_t(p.kernel[d])) * p.dilation[d];
+    inside &= at[d] >= 0 && at[d] < p.extent[d];
+    k = rest;
+  }
+  if (!inside) return padding;
+  return uint8_t(place.image[((k * p.extent[0] + at[0]) * p.extent[1] + at[1]) * p.extent[2] + at[2]] ^ p.flip);
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void byte_windows_kernel(params::ByteWindows p, int64_t each, int64_t windows) {
+STATOR_KERNEL(Size) void byte_windows_kernel(params::ByteWindows p, int64_t each, int64_t windows, int64_t length) {
   const Group<Size> group;
-  const int64_t channels = p.channels / p.groups, length = channels * p.kernel[0] * p.kernel[1];
   const uint8_t padding = uint8_t(p.zero ? *p.zero : p.zero_number) ^ p.flip;
   const int64_t begin = group.block() * each, end = begin + each < windows ? begin + each : windows;
-  const int64_t per = p.out_height * p.out_width;
-  const auto window_of = [&](int64_t w, int64_t& y, int64_t& x) {
-    const int64_t image = w / per, at = w - image * per, row = at / p.out_width;
-    y = row * p.stride[0] - p.padding[0];
-    x = (at - row * p.out_width) * p.stride[1] - p.padding[1];
-    return p.x + image * channels * p.height * p.width;
-  };
   if constexpr (fast_host) {
+    const int64_t channels = p.channels / p.groups, width = p.kernel[2], step = p.dilation[2];
     for (int64_t w = begin; w < end; ++w) {
-      int64_t y, x;
-      const uint8_t* image = window_of(w, y, x);
+      const WindowPlace place(p, w);
       uint8_t* out = p.out + w * length;
-      const int64_t width = p.kernel[1], step = p.dilation[1];
-      const bool inside = x >= 0 && x + (width - 1) * step < p.width;
+      const int64_t x = place.at[2];
+      const bool inside = x >= 0 && x + (width - 1) * step < p.extent[2];
       for (int64_t c = 0; c < channels; ++c)
-        for (int64_t ky = 0; ky < p.kernel[0]; ++ky, out += width) {
-          const int64_t row = y + ky * p.dilation[0];
-          const uint8_t* from = image + (c * p.height + row) * p.width + x;
-          if (row < 0 || row >= p.height)
-            for (int64_t k = 0; k < width; ++k) out[k] = padding;
-          else if (inside)
-            for (int64_t k = 0; k < width; ++k) out[k] = from[k * step] ^ p.flip;
-          else
-            for (int64_t k = 0; k < width; ++k) {
-              const int64_t col = x + k * step;
-              out[k] = col >= 0 && col < p.width ? uint8_t(from[k * step] ^ p.flip) : padding;
-            }
-        }
+        for (int64_t kz = 0; kz < p.kernel[0]; ++kz)
+          for (int64_t ky = 0; ky < p.kernel[1]; ++ky, out += width) {
+            const int64_t z = place.at[0] + kz * p.dilation[0], y = place.at[1] + ky * p.dilation[1];
+            const uint8_t* from = place.image + ((c * p.extent[0] + z) * p.extent[1] + y) * p.extent[2] + x;
+            if (z < 0 || z >= p.extent[0] || y < 0 || y >= p.extent[1])
+              for (int64_t k = 0; k < width; ++k) out[k] = padding;
+            else if (inside)
+              for (int64_t k = 0; k < width; ++k) out[k] = from[k * step] ^ p.flip;
+            else
+              for (int64_t k = 0; k < width; ++k) {
+                const int64_t at = x + k * step;
+                out[k] = at >= 0 && at < p.extent[2] ? uint8_t(from[k * step] ^ p.flip) : padding;
+              }
+          }
     }
   } else {
     const bool fours = length % 4 == 0;
     const int64_t units = fours ? length / 4 : length;
     group.for_each((end - begin) * units, [&](int64_t u) {
       const int64_t w = begin + u / units, k = (u % units) * (fours ? 4 : 1);
-      int64_t y, x;
-      const uint8_t* image = window_of(w, y, x);
+      const WindowPlace place(p, w);
       if (fours) {
         Vec<uint8_t, 4> v;
         STATOR_UNROLL()
-        for (int j = 0; j < 4; ++j) v[j] = tap_of(p, image, y, x, int32_t(k + j), padding);
+        for (int j = 0; j < 4; ++j) v[j] = tap_of(p, place, int32_t(k + j), padding);
         store_vector(p.out + w * length + k, v);
       } else {
-        p.out[w * length + k] = tap_of(p, image, y, x, int32_t(k), padding);
+        p.out[w * length + k] = tap_of(p, place, int32_t(k), padding);
       }
     });
   }
@@ -233,10 +246,11 @@ STATOR_KERNEL(Size) void byte_windows_kernel(params::ByteWindows p, int64_t each
 
 void byte_windows(const params::Queue& q, const params::ByteWindows& p) {
   constexpr int block = WindowTuning::block;
-  const int64_t windows = p.n * p.groups * p.out_height * p.out_width;
-  const int64_t length = p.channels / p.groups * p.kernel[0] * p.kernel[1];
+  const int64_t windows = p.n * p.groups * p.windows[0] * p.windows[1] * p.windows[2];
+  const int64_t length = p.channels / p.groups * p.kernel[0] * p.kernel[1] * p.kernel[2];
   const int64_t each = std::max(int64_t(1), WindowTuning::tile / std::max(length, int64_t(1)));
-  launch(q, "quantized_windows", byte_windows_kernel<block>, {ceil_div(windows, each), block}, p, each, windows);
+  launch(q, "quantized_windows", byte_windows_kernel<block>, {ceil_div(windows, each), block}, p, each, windows,
+         length);
 }
 
 }  // namespace

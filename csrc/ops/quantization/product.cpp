@@ -1,5 +1,5 @@
 // Products of quantised operands: exact products of int8, and what follows them in one launch.
-#include "ops/quantization/operands.hpp"
+#include "ops/quantization/product.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -17,11 +17,6 @@ using params::QuantizedEpilogue;
 
 constexpr int32_t shift_of(DType dtype) { return dtype == DType::uint8 ? 128 : 0; }
 
-// An operand as int8: of uint8, less 128.
-Array as_int8(const Array& x, const Stream& on) {
-  return x.dtype() == DType::int8 ? x : view(bitwise_xor(x, 128, {}, on), DType::int8);
-}
-
 // One number or an array of them as dense float32 or int32; `step` is 0 for one.
 template <class T>
 const T* numbers(OpCall& call, const Array& x, DType dtype, const char* what, int64_t count, int64_t* step,
@@ -36,11 +31,14 @@ const T* numbers(OpCall& call, const Array& x, DType dtype, const char* what, in
   return static_cast<const T*>(dense(call, x.dtype() == dtype ? x : astype(x, dtype, true, call.on()), held));
 }
 
-struct Names {
-  const char *scale, *zero;
-};
+}  // namespace
+
+Array as_int8(const Array& x, const Stream& on) {
+  return x.dtype() == DType::int8 ? x : view(bitwise_xor(x, 128, {}, on), DType::int8);
+}
+
 ProductNumbers product_numbers(OpCall& call, const QuantizationNumber& scale, const QuantizationNumber& zero,
-                               Names names, DType operand, int64_t count, std::vector<Array>& held) {
+                               NumberNames names, DType operand, int64_t count, std::vector<Array>& held) {
   check_scale(call, scale, names.scale);
   check_zero(call, zero, names.zero, byte_limits(call, operand, {}, {}));
   ProductNumbers n{};
@@ -52,15 +50,13 @@ ProductNumbers product_numbers(OpCall& call, const QuantizationNumber& scale, co
     n.scale = numbers<float>(call, *scale.array, DType::float32, names.scale, count, &n.scale_step, held);
   return n;
 }
-// Whether the operand may have a zero point other than 0 as int8.
 bool is_shifted(const ProductNumbers& n) { return n.zero != nullptr || n.zero_number != n.shift; }
 
-void check_operands(const OpCall& call, const Array& a, const char* a_name, const Array& b, const char* b_name) {
+void check_bytes(const OpCall& call, const Array& a, const char* a_name, const Array& b, const char* b_name) {
   check_byte(call, a, a_name);
   check_byte(call, b, b_name);
 }
 
-// What concerns the result alone: its numbers, and the bias.
 void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOptions& o, int64_t count,
                 std::vector<Array>& held) {
   const std::string op(call.name());
@@ -86,7 +82,6 @@ void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOption
   p.bias_dtype = o.bias->dtype();
 }
 
-// Sums of an operand over an axis as dense int64; broadcast to `whole` where its batch is another one.
 const int64_t* sums_of(OpCall& call, const Array& x, int64_t axis, const Dims& whole, std::vector<Array>& held) {
   ReduceOptions options;
   options.axes = std::vector<int64_t>{axis};
@@ -96,6 +91,8 @@ const int64_t* sums_of(OpCall& call, const Array& x, int64_t axis, const Dims& w
   return static_cast<const int64_t*>(dense(call, found, held));
 }
 
+namespace {
+
 // a (..., m, k) and b (..., k, n), which fit.
 Array product_of(OpCall& call, const Array& a, const Array& b, const Dims& batch, const Dims& result,
                  const QuantizedProductOptions& o) {
@@ -103,8 +100,9 @@ Array product_of(OpCall& call, const Array& a, const Array& b, const Dims& batch
   std::vector<Array> held;
   QuantizedEpilogue p{};
   const bool layer = call.op() == Op::quantized_linear;
-  const Names of_a = layer ? Names{"scale_x", "zero_point_x"} : Names{"scale_a", "zero_point_a"};
-  const Names of_b = layer ? Names{"scale_weight", "zero_point_weight"} : Names{"scale_b", "zero_point_b"};
+  const NumberNames of_a = layer ? NumberNames{"scale_x", "zero_point_x"} : NumberNames{"scale_a", "zero_point_a"};
+  const NumberNames of_b =
+      layer ? NumberNames{"scale_weight", "zero_point_weight"} : NumberNames{"scale_b", "zero_point_b"};
   p.of_rows = product_numbers(call, o.scale_a, o.zero_point_a, of_a, a.dtype(), m, held);
   p.of_cols = product_numbers(call, o.scale_b, o.zero_point_b, of_b, b.dtype(), n, held);
   set_result(call, p, o, n, held);
@@ -133,17 +131,6 @@ Array product_of(OpCall& call, const Array& a, const Array& b, const Dims& batch
   return out;
 }
 
-int64_t one_of(const OpCall& call, const Dims& given, int d, const char* what, int64_t least) {
-  if (given.size() != 1 && given.size() != 2)
-    throw ShapeError(std::string(call.name()), std::string(what) + " of " + std::to_string(given.size()) + " numbers",
-                     "pass one number, or two");
-  const int64_t found = given.size() == 1 ? given[0] : given[d];
-  if (found < least)
-    throw ValueError(std::string(call.name()), std::string(what) + "=" + str(given),
-                     "pass numbers of at least " + std::to_string(least));
-  return found;
-}
-
 }  // namespace
 
 Array quantized_matmul(const Array& a, const Array& b, const QuantizedProductOptions& o, const Stream& stream) {
@@ -152,7 +139,7 @@ Array quantized_matmul(const Array& a, const Array& b, const QuantizedProductOpt
                o.scale_out.array, o.zero_point_out.array},
               stream);
   const std::string op(call.name());
-  check_operands(call, a, "a", b, "b");
+  check_bytes(call, a, "a", b, "b");
   if (a.ndim() < 2 || b.ndim() < 2 || a.shape()[a.ndim() - 1] != b.shape()[b.ndim() - 2])
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "pass matrices (..., m, k) and (..., k, n)");
@@ -171,7 +158,7 @@ Array quantized_linear(const Array& x, const Array& weight, const QuantizedProdu
               {&x, &weight, o.scale_a.array, o.scale_b.array, o.zero_point_a.array, o.zero_point_b.array, o.bias,
                o.scale_out.array, o.zero_point_out.array},
               stream);
-  check_operands(call, x, "x", weight, "weight");
+  check_bytes(call, x, "x", weight, "weight");
   if (x.ndim() < 1 || weight.ndim() != 2 || x.shape()[x.ndim() - 1] != weight.shape()[1])
     throw ShapeError(std::string(call.name()), "x " + str(x.shape()) + " and weight " + str(weight.shape()),
                      "pass x (..., in) and weight (out, in)");
@@ -182,94 +169,6 @@ Array quantized_linear(const Array& x, const Array& weight, const QuantizedProdu
   const int64_t flat[] = {rows, weight.shape()[1]};
   const Array lines = x.ndim() == 2 ? x : reshape(x, flat, {}, call.on());
   return product_of(call, lines, matrix_transpose(weight), {}, result, o);
-}
-
-Array quantized_conv2d(const Array& x, const Array& weight, const QuantizedConvolutionOptions& options,
-                       const Stream& stream) {
-  const QuantizedProductOptions& o = options.product;
-  OpCall call(Op::quantized_conv2d,
-              {&x, &weight, o.scale_a.array, o.scale_b.array, o.zero_point_a.array, o.zero_point_b.array, o.bias,
-               o.scale_out.array, o.zero_point_out.array},
-              stream);
-  const std::string op(call.name());
-  check_operands(call, x, "x", weight, "weight");
-  const int64_t groups = options.groups;
-  if (groups < 1) throw ValueError(op, "groups=" + std::to_string(groups), "pass a number of at least 1");
-  if (x.ndim() != 4 || weight.ndim() != 4 || x.shape()[1] != weight.shape()[1] * groups ||
-      weight.shape()[0] % groups != 0)
-    throw ShapeError(
-        op, "x " + str(x.shape()) + " and weight " + str(weight.shape()) + " in " + std::to_string(groups) + " groups",
-        "pass x (n, c, h, w) and weight (out, c / groups, kh, kw), with out a multiple of groups");
-  params::ByteWindows w{};
-  w.n = x.shape()[0];
-  w.channels = x.shape()[1];
-  w.height = x.shape()[2];
-  w.width = x.shape()[3];
-  w.groups = groups;
-  int64_t extents[2];
-  for (int d = 0; d < 2; ++d) {
-    w.kernel[d] = weight.shape()[2 + d];
-    w.stride[d] = one_of(call, options.stride, d, "stride", 1);
-    w.padding[d] = one_of(call, options.padding, d, "padding", 0);
-    w.dilation[d] = one_of(call, options.dilation, d, "dilation", 1);
-    const int64_t room = x.shape()[2 + d] + 2 * w.padding[d] - w.dilation[d] * (w.kernel[d] - 1) - 1;
-    if (w.kernel[d] < 1 || room < 0)
-      throw ShapeError(op,
-                       "weight " + str(weight.shape()) + " for x " + str(x.shape()) + " with padding " +
-                           std::to_string(w.padding[d]),
-                       "pass windows of at least one element that fit into the padded image");
-    extents[d] = room / w.stride[d] + 1;
-  }
-  w.out_height = extents[0];
-  w.out_width = extents[1];
-  const int64_t outputs = weight.shape()[0], each = outputs / groups, windows = w.out_height * w.out_width;
-  const int64_t taps = weight.shape()[1] * w.kernel[0] * w.kernel[1];
-  std::vector<Array> held;
-  QuantizedEpilogue p{};
-  p.of_cols = product_numbers(call, o.scale_a, o.zero_point_a, {"scale_x", "zero_point_x"}, x.dtype(), 1, held);
-  p.of_rows = product_numbers(call, o.scale_b, o.zero_point_b, {"scale_weight", "zero_point_weight"}, weight.dtype(),
-                              outputs, held);
-  set_result(call, p, o, outputs, held);
-  const Dims shape{w.n, outputs, w.out_height, w.out_width};
-  checked_size(op, Dims{w.n, groups, windows, taps}, 1);
-  const Array out = call.empty(shape, o.dtype);
-  if (out.size() == 0) return out;
-  const Stream on = call.on();
-  const int64_t flat[] = {groups, each, taps};
-  Array left = reshape(as_int8(weight, on), flat, {}, on);
-  const Array rows = call.empty(Dims{w.n, groups, windows, taps}, DType::int8);
-  p.rows = w.n * outputs;
-  p.cols = windows;
-  p.period = p.row_sum_period = outputs;
-  p.matrix_rows = each;
-  p.col_sum_pitch = windows;
-  p.terms = taps;
-  p.bias_of_rows = true;
-  w.x = static_cast<const uint8_t*>(dense(call, x, held));
-  w.out = static_cast<uint8_t*>(rows.data_ptr());
-  w.flip = uint8_t(p.of_cols.shift);
-  w.zero = p.of_cols.zero;
-  w.zero_number = p.of_cols.zero_number;
-  call.writes(rows);
-  if (rows.size() > 0) kernels::quantization::byte_windows(call.queue(), w);
-  const Dims whole{w.n, groups, windows};
-  if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, Dims{groups, each}, held);
-  if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, rows, -1, whole, held);
-  // One group is a batch of the images alone, which the library takes.
-  Array right = matrix_transpose(rows);
-  if (groups == 1) {
-    const int64_t matrix[] = {each, taps}, images[] = {w.n, windows, taps};
-    left = reshape(left, matrix, {}, on);
-    right = matrix_transpose(reshape(rows, images, {}, on));
-  }
-  MatmulOptions wide;
-  wide.dtype = DType::int32;
-  const Array sums = matmul(left, right, wide, on);
-  p.x = static_cast<const int32_t*>(dense(call, sums, held));
-  call.writes(out);
-  p.out = out.data_ptr();
-  kernels::quantization::epilogue(call.queue(), p);
-  return out;
 }
 
 }  // namespace stator::nn

@@ -102,11 +102,12 @@ def product(linear: bool, f: Function, given: Given) -> Any:
     return f(a, b, 0.5, scale, -3, zero + 20, dtype=given.dtype, **out)
 
 
-def convolution(f: Function, given: Given) -> Any:
-    x, weight = bytes_of(given, (2, 4, 6, 7), "uint8"), bytes_of(given, (6, 2, 3, 2))
+def convolution(axes: int, f: Function, given: Given) -> Any:
+    image, taps, stride = (3, 6, 7)[-axes:], (2, 3, 2)[-axes:], (1, 2, 1)[-axes:]
+    x, weight = bytes_of(given, (2, 4, *image), "uint8"), bytes_of(given, (6, 2, *taps))
     out = {"scale_out": 16.0} if given.dtype in ("int8", "uint8") else {}
     scale, _ = numbers(given, 6)
-    return f(x, weight, 0.5, scale, 7, 0, padding=1, groups=2, stride=(2, 1), dtype=given.dtype, **out)
+    return f(x, weight, 0.5, scale, 7, 0, padding=1, groups=2, stride=stride, dtype=given.dtype, **out)
 
 
 def quantize_int4(f: Function, given: Given) -> Any:
@@ -134,7 +135,9 @@ def add(into: dict[str, Operation]) -> None:
         "histogram_range": histogram_range,
         "quantized_matmul": partial(product, False),
         "quantized_linear": partial(product, True),
-        "quantized_conv2d": convolution,
+        "quantized_conv1d": partial(convolution, 1),
+        "quantized_conv2d": partial(convolution, 2),
+        "quantized_conv3d": partial(convolution, 3),
         "quantize_int4": quantize_int4,
         "int4_linear": int4_linear,
     }

@@ -68,7 +68,11 @@ cdef extern from "stator/nn/quantization.hpp" namespace "stator::nn" nogil:
                            const Stream&) except +translate_exception
     Array quantized_linear(const Array&, const Array&, const QuantizedProductOptions&,
                            const Stream&) except +translate_exception
+    Array quantized_conv1d(const Array&, const Array&, const QuantizedConvolutionOptions&,
+                           const Stream&) except +translate_exception
     Array quantized_conv2d(const Array&, const Array&, const QuantizedConvolutionOptions&,
+                           const Stream&) except +translate_exception
+    Array quantized_conv3d(const Array&, const Array&, const QuantizedConvolutionOptions&,
                            const Stream&) except +translate_exception
     Int4Weights quantize_int4(const Array&, int64_t, const Stream&) except +translate_exception
     Array int4_linear(const Array&, const Array&, const Array&, const Array&, const Array*,

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_axis, to_dtype, to_flag, to_float, to_int, to_lengths, to_text, wrong_type
+from stator._convert cimport to_axis, to_dtype, to_dims, to_flag, to_float, to_int, to_text, wrong_type
 from stator.cpp cimport quantization as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
@@ -277,6 +277,15 @@ def histogram_range(histogram: Array, min: Array, max: Array, /, *, levels: int 
     return wrap_array(counts.backend, found.min), wrap_array(counts.backend, found.max)
 
 
+cdef int set_scales(cpp.QuantizedProductOptions& o, str op, object scale_x, object scale_weight, object zero_point_x,
+                    object zero_point_weight) except -1:
+    to_scale(scale_x, o.scale_a, op, "scale_x")
+    to_scale(scale_weight, o.scale_b, op, "scale_weight")
+    to_zero(zero_point_x, o.zero_point_a, op, "zero_point_x")
+    to_zero(zero_point_weight, o.zero_point_b, op, "zero_point_weight")
+    return 0
+
+
 cdef int set_result(cpp.QuantizedProductOptions& o, str op, object bias, object scale_out, object zero_point_out,
                     object dtype) except -1:
     o.bias = as_out(bias, op, "bias")
@@ -344,16 +353,58 @@ def quantized_linear(x: Array, weight: Array, scale_x: Array | float, scale_weig
     cdef Array source = as_array(x, op), by = as_array(weight, op), out = new_array(source.backend)
     cdef cpp.QuantizedProductOptions o
     cdef CppStream stream
-    to_scale(scale_x, o.scale_a, op, "scale_x")
-    to_scale(scale_weight, o.scale_b, op, "scale_weight")
-    to_zero(zero_point_x, o.zero_point_a, op, "zero_point_x")
-    to_zero(zero_point_weight, o.zero_point_b, op, "zero_point_weight")
+    set_scales(o, op, scale_x, scale_weight, zero_point_x, zero_point_weight)
     set_result(o, op, bias, scale_out, zero_point_out, dtype)
     set_activation(o, op, activation)
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.quantized_linear(source.c, by.c, o, stream)
     return out
+
+
+cdef int set_windows(cpp.QuantizedConvolutionOptions& o, str op, object stride, object padding, object dilation,
+                     object groups) except -1:
+    to_dims(stride, o.stride, op, "stride")
+    to_dims(padding, o.padding, op, "padding")
+    to_dims(dilation, o.dilation, op, "dilation")
+    o.groups = to_int(groups, op, "groups")
+    return 0
+
+
+cdef Array convolution(int axes, str op, object x, object weight, cpp.QuantizedConvolutionOptions& o):
+    cdef Array source = as_array(x, op), by = as_array(weight, op), out = new_array(source.backend)
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        if axes == 1:
+            out.c = cpp.quantized_conv1d(source.c, by.c, o, stream)
+        elif axes == 2:
+            out.c = cpp.quantized_conv2d(source.c, by.c, o, stream)
+        else:
+            out.c = cpp.quantized_conv3d(source.c, by.c, o, stream)
+    return out
+
+
+def quantized_conv1d(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /,
+                     zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *,
+                     bias: Array | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
+                     dilation: int | Sequence[int] = 1, groups: int = 1, activation: str | None = None,
+                     scale_out: Array | float | None = None, zero_point_out: Array | int | None = None,
+                     dtype: DTypeLike = "float32") -> Array:
+    """quantized_conv2d over one axis. Asynchronous.
+
+    x (n, c, w), weight (out, c / groups, kw). The other arguments are those of quantized_conv2d.
+
+    >>> stator.nn.quantized_conv1d(*[be.ones((1, 1, 2), dtype="int8")] * 2, 0.5, 0.25).tolist()
+    [[[0.25]]]
+    """
+    cdef str op = "nn.quantized_conv1d"
+    cdef cpp.QuantizedConvolutionOptions o
+    set_scales(o.product, op, scale_x, scale_weight, zero_point_x, zero_point_weight)
+    set_result(o.product, op, bias, scale_out, zero_point_out, dtype)
+    set_activation(o.product, op, activation)
+    set_windows(o, op, stride, padding, dilation, groups)
+    return convolution(1, op, x, weight, o)
 
 
 def quantized_conv2d(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /,
@@ -374,23 +425,34 @@ def quantized_conv2d(x: Array, weight: Array, scale_x: Array | float, scale_weig
     [[[[0.5]]]]
     """
     cdef str op = "nn.quantized_conv2d"
-    cdef Array source = as_array(x, op), by = as_array(weight, op), out = new_array(source.backend)
     cdef cpp.QuantizedConvolutionOptions o
-    cdef CppStream stream
-    to_scale(scale_x, o.product.scale_a, op, "scale_x")
-    to_scale(scale_weight, o.product.scale_b, op, "scale_weight")
-    to_zero(zero_point_x, o.product.zero_point_a, op, "zero_point_x")
-    to_zero(zero_point_weight, o.product.zero_point_b, op, "zero_point_weight")
+    set_scales(o.product, op, scale_x, scale_weight, zero_point_x, zero_point_weight)
     set_result(o.product, op, bias, scale_out, zero_point_out, dtype)
     set_activation(o.product, op, activation)
-    to_lengths(stride, 2, o.stride, op, "stride")
-    to_lengths(padding, 2, o.padding, op, "padding")
-    to_lengths(dilation, 2, o.dilation, op, "dilation")
-    o.groups = to_int(groups, op, "groups")
-    enter(source.backend, stream)
-    with nogil:
-        out.c = cpp.quantized_conv2d(source.c, by.c, o, stream)
-    return out
+    set_windows(o, op, stride, padding, dilation, groups)
+    return convolution(2, op, x, weight, o)
+
+
+def quantized_conv3d(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /,
+                     zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *,
+                     bias: Array | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
+                     dilation: int | Sequence[int] = 1, groups: int = 1, activation: str | None = None,
+                     scale_out: Array | float | None = None, zero_point_out: Array | int | None = None,
+                     dtype: DTypeLike = "float32") -> Array:
+    """quantized_conv2d over three axes. Asynchronous.
+
+    x (n, c, d, h, w), weight (out, c / groups, kd, kh, kw). The other arguments are those of quantized_conv2d.
+
+    >>> stator.nn.quantized_conv3d(*[be.ones((1, 1, 2, 2, 2), dtype="int8")] * 2, 0.5, 0.25).tolist()
+    [[[[[1.0]]]]]
+    """
+    cdef str op = "nn.quantized_conv3d"
+    cdef cpp.QuantizedConvolutionOptions o
+    set_scales(o.product, op, scale_x, scale_weight, zero_point_x, zero_point_weight)
+    set_result(o.product, op, bias, scale_out, zero_point_out, dtype)
+    set_activation(o.product, op, activation)
+    set_windows(o, op, stride, padding, dilation, groups)
+    return convolution(3, op, x, weight, o)
 
 
 def quantize_int4(weight: Array, /, *, group_size: int = 128) -> Int4Weights:

@@ -106,6 +106,26 @@ REFUSED = {
     "groups": (lambda a: nn.quantized_conv2d(a.image, a.kernel, 1.0, 1.0, groups=2), E.ShapeError, "in 2 groups"),
     "windows": (lambda a: nn.quantized_conv2d(a.image, a.kernel, 1.0, 1.0, dilation=3), E.ShapeError, "padding 0"),
     "a stride": (lambda a: nn.quantized_conv2d(a.image, a.kernel, 1.0, 1.0, stride=0), E.InvalidValueError, "stride"),
+    "axes of one": (
+        lambda a: nn.quantized_conv1d(a.image, a.kernel, 1.0, 1.0),
+        E.ShapeError,
+        r"x \(.*\) and weight .*pass x \(n, c, w\) and weight \(out, c / groups, kw\)",
+    ),
+    "axes of three": (
+        lambda a: nn.quantized_conv3d(a.image, a.kernel, 1.0, 1.0),
+        E.ShapeError,
+        r"pass x \(n, c, d, h, w\) and weight \(out, c / groups, kd, kh, kw\)",
+    ),
+    "windows of one axis": (
+        lambda a: nn.quantized_conv1d(a.image[..., 0], a.kernel[..., 0], 1.0, 1.0, dilation=9),
+        E.ShapeError,
+        "padding 0",
+    ),
+    "strides": (
+        lambda a: nn.quantized_conv3d(a.image[..., None], a.kernel[..., None], 1.0, 1.0, stride=(1, 2)),
+        E.InvalidValueError,
+        r"stride=\(1, 2\) for 3 axes",
+    ),
     "groups of weights": (
         lambda a: nn.quantize_int4(a.rows, group_size=64),
         E.InvalidValueError,

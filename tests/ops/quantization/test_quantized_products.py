@@ -85,6 +85,10 @@ def test_products_without_terms_or_elements(be):
     assert nn.quantized_linear(x, be.ones((3, 4), dtype="int8"), 1.0, 1.0).shape == (2, 0, 3)
     images, weight = be.zeros((0, 2, 5, 5), dtype="int8"), be.ones((3, 2, 2, 2), dtype="int8")
     assert nn.quantized_conv2d(images, weight, 1.0, 1.0).shape == (0, 3, 4, 4)
+    assert nn.quantized_conv1d(images[..., 0], weight[..., 0], 1.0, 1.0).shape == (0, 3, 4)
+    assert nn.quantized_conv3d(images[:, :, None], weight[:, :, None], 1.0, 1.0).shape == (0, 3, 1, 4, 4)
+    nothing = be.zeros((1, 0, 3), dtype="int8"), be.zeros((2, 0, 2), dtype="int8")
+    assert nn.quantized_conv1d(*nothing, 1.0, 1.0, bias=be.ones((2,))).tolist() == [[[1.0] * 2] * 2]
 
 
 def test_long_sums_are_exact(be):
@@ -99,6 +103,10 @@ CONVOLUTIONS = [
     ({"groups": 2, "padding": 1}, (2, 4, 5, 6), (6, 2, 3, 3)),
     ({"groups": 4}, (1, 4, 5, 5), (4, 1, 2, 2)),
     ({}, (3, 8, 4, 4), (5, 8, 1, 1)),
+    ({"padding": 2}, (3, 4, 11), (5, 4, 3)),
+    ({"stride": 3, "padding": 1, "dilation": 2, "groups": 2}, (2, 6, 13), (4, 3, 3)),
+    ({"stride": (2, 1, 3), "padding": (1, 0, 2), "dilation": (1, 2, 1)}, (2, 4, 5, 6, 7), (6, 4, 2, 3, 3)),
+    ({"groups": 3, "padding": 1}, (1, 3, 3, 4, 5), (3, 1, 2, 2, 3)),
 ]
 
 
@@ -107,16 +115,26 @@ CONVOLUTIONS = [
 def test_convolutions_pad_with_the_zero_point(be, dtype, options, shape, kernel):
     x, weight = drawn(shape, dtype), drawn(kernel, "int8", 1)
     pairs = [options.get(k, d) for k, d in (("stride", 1), ("padding", 0), ("dilation", 1))]
-    pairs = [v if isinstance(v, tuple) else (v, v) for v in pairs]
+    axes = len(shape) - 2
+    pairs = [v if isinstance(v, tuple) else (v,) * axes for v in pairs]
     exact = oracle.windows(x, weight, 11, *pairs, options.get("groups", 1))
     each, bias = 2.0 ** -(np.arange(kernel[0]) % 3.0), np.arange(kernel[0]) - 2.0
     call = (be.asarray(x), be.asarray(weight), 0.5, on(be, each), on(be, 11, "int32"))
-    got = nn.quantized_conv2d(*call, bias=on(be, bias), **options)
-    want = exact * 0.5 * each[:, None, None] + bias[:, None, None]
+    convolve = getattr(nn, f"quantized_conv{axes}d")
+    got = convolve(*call, bias=on(be, bias), **options)
+    each, bias = (v.reshape(-1, *(1,) * axes) for v in (each, bias))
+    want = exact * 0.5 * each + bias
     np.testing.assert_array_equal(got.to_numpy(), want.astype(np.float32))
     into = {"dtype": "uint8", "scale_out": 64.0, "zero_point_out": 100, "activation": "relu"}
-    got = nn.quantized_conv2d(*call, bias=on(be, bias), **options, **into)
+    got = convolve(*call, bias=on(be, bias.ravel()), **options, **into)
     np.testing.assert_array_equal(got.to_numpy(), quantised(np.maximum(want, 0), 64, 100, "uint8"))
+    spread = [be.asarray(np.repeat(v, 2, axis=-1))[..., ::2] for v in (x, weight)]
+    got = convolve(*spread, *call[2:], bias=on(be, bias.ravel()), **options)
+    np.testing.assert_array_equal(got.to_numpy(), want.astype(np.float32))
+    for half in ("float16", "bfloat16"):
+        got = convolve(*call, bias=on(be, bias.ravel()), dtype=half, **options)
+        assert got.dtype == half
+        np.testing.assert_allclose(widen(got.to_numpy()), want, rtol=2.0**-8 if half == "bfloat16" else 2.0**-11)
 
 
 def test_convolutions_with_zero_points_of_weights(be):

@@ -31,21 +31,18 @@ def product(a, b, zero_a=0, zero_b=0):
 
 
 def windows(x, weight, zero_x, stride, padding, dilation, groups):
-    """The exact convolution of integers less their zero points."""
+    """The exact convolution of integers less their zero points, over as many axes as there are."""
     x, weight = x.astype(np.int64) - zero_x, weight.astype(np.int64)
     x = np.pad(x, ((0, 0), (0, 0), *((p, p) for p in padding)))
     kernel, each = weight.shape[2:], weight.shape[0] // groups
-    size = [(x.shape[2 + d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1 for d in (0, 1)]
+    size = [(x.shape[2 + d] - dilation[d] * (k - 1) - 1) // stride[d] + 1 for d, k in enumerate(kernel)]
     out = np.zeros((x.shape[0], weight.shape[0], *size), np.int64)
     for o in range(weight.shape[0]):
         first = o // each * weight.shape[1]
-        for i in range(kernel[0]):
-            for j in range(kernel[1]):
-                rows, columns = (
-                    np.arange(n) * s + t * d for n, s, t, d in zip(size, stride, (i, j), dilation, strict=True)
-                )
-                part = x[:, first : first + weight.shape[1]][:, :, rows][..., columns]
-                out[:, o] += np.einsum("nchw,c->nhw", part, weight[o, :, i, j])
+        for tap in np.ndindex(*kernel):
+            places = (np.arange(n) * s + t * d for n, s, t, d in zip(size, stride, tap, dilation, strict=True))
+            part = x[:, first : first + weight.shape[1]][(slice(None), slice(None), *np.ix_(*places))]
+            out[:, o] += np.einsum("nc...,c->n...", part, weight[(o, slice(None), *tap)])
     return out
 
 

@@ -91,15 +91,19 @@ STATOR_API Array quantized_matmul(const Array& a, const Array& b, const Quantize
 // The same with x (..., in) for a and weight (out, in) for the transpose of b.
 STATOR_API Array quantized_linear(const Array& x, const Array& weight, const QuantizedProductOptions&,
                                   const Stream& = {});
-// The same for images x (n, c, h, w) for a and weight (out, c / groups, kh, kw) for b, whose scales and zero points may
-// be (out,). Padding has the value 0: the zero point. Scratch: a byte for each element of each window, 4 bytes for each
-// of the result.
+// The same for images x (n, c, w), (n, c, h, w) or (n, c, d, h, w) for a and weight (out, c / groups, ...) with as many
+// axes for b, whose scales and zero points may be (out,). Padding has the value 0: the zero point. Scratch: a byte for
+// each element of each window, 4 bytes for each of the result.
 struct QuantizedConvolutionOptions {
   QuantizedProductOptions product;
-  Dims stride{1}, padding{0}, dilation{1};  // one number, or two
+  Dims stride{1}, padding{0}, dilation{1};  // one number, or one for each axis
   int64_t groups = 1;
 };
+STATOR_API Array quantized_conv1d(const Array& x, const Array& weight, const QuantizedConvolutionOptions&,
+                                  const Stream& = {});
 STATOR_API Array quantized_conv2d(const Array& x, const Array& weight, const QuantizedConvolutionOptions&,
+                                  const Stream& = {});
+STATOR_API Array quantized_conv3d(const Array& x, const Array& weight, const QuantizedConvolutionOptions&,
                                   const Stream& = {});
 
 // Weights of four bits, q in 0 ... 15 for (q - zero_point) * scale. Byte j of the 16 that hold weights 32 i to
