@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 
 import pytest
 
@@ -32,6 +33,16 @@ def test_the_trace_has_the_calls_and_their_work(be, tmp_path):
     assert all(0 <= begin <= end for _, _, begin, end in host + device)
     begins = [begin for _, _, begin, _ in host]
     assert begins == sorted(begins)
+
+
+def test_no_work_begins_before_its_call_where_the_device_was_busy(be, tmp_path):
+    x = be.ones(10)
+    be.stream(0).add_callback(lambda: time.sleep(0.03))
+    with be.profile(tmp_path / "trace.json"):
+        time.sleep(0.01)
+        x + x
+    (host,), (device,) = (spans(tmp_path / "trace.json", pid) for pid in (1, 2))
+    assert device[2] >= host[2]
 
 
 def test_threads_and_streams_have_rows_of_their_own(be, tmp_path):

@@ -232,6 +232,17 @@ def test_a_stream_is_given_back(guest, other):
         guest.ones(3)
 
 
+def test_a_stream_that_is_given_back_reports_the_fault_of_its_work(guest, other):
+    stream = guest.external_stream(other.stream(2))
+    x, at = guest.ones(4), guest.asarray([7])
+    stream.wait(guest.stream(0).record())
+    with stream:
+        stator.take(x, at)
+    with pytest.raises(IndexError, match="7"):
+        stream.close()
+    stream.close()
+
+
 def test_an_own_stream_is_not_given_back(be):
     with pytest.raises(InvalidValueError, match=r"Stream\.close"):
         be.stream(1).close()

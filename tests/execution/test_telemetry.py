@@ -93,6 +93,14 @@ def test_times_on_the_device_are_known_when_the_work_has_finished(fresh):
     assert y[0, 0] == 2
 
 
+def test_opening_a_stream_has_a_time(fresh):
+    fresh.telemetry.enable(device_time=True)
+    stream = fresh.stream(1)  # it zeroes memory
+    stream.synchronize()
+    found = fresh.telemetry.snapshot()["ops"]["Backend.stream"]
+    assert (found["dispatches"], found["untimed_dispatches"]) == (1, 0)
+
+
 def test_dispatches_without_a_time_are_counted(fresh):
     fresh.telemetry.enable()
     fresh.ones(3) + 1
