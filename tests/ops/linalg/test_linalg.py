@@ -37,6 +37,12 @@ def test_a_thousand_small_matrices(be, name):
     CHECKS[name][0](be, source(name, (1000, 4), "float32"), "float32", "contiguous")
 
 
+def test_every_matrix_of_a_batch_of_hundreds_is_solved(be):
+    # a list of pointers has more than 384 and less than 512
+    a, b = 3 * np.eye(33) + np.zeros((400, 33, 33)), np.arange(400 * 33.0).reshape(400, 33, 1)
+    np.testing.assert_allclose(linalg.solve(be.asarray(a), be.asarray(b)).to_numpy(), b / 3, rtol=1e-12)
+
+
 @pytest.mark.parametrize("layout", ["transposed", "strided", "reversed"])
 @pytest.mark.parametrize("name", CHECKS)
 def test_layouts(be, name, layout):
