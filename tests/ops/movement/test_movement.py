@@ -145,6 +145,13 @@ def test_linspace_between_the_ends_of_the_range(be, end, endpoint):
     np.testing.assert_allclose(got / 2.0**8, np.linspace(-end / 2.0**8, end / 2.0**8, 8, endpoint=endpoint), rtol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [d for d in inputs.DTYPES if d != "bool"])
+def test_linspace_of_several_numbers_per_thread(be, dtype):
+    got = stator.linspace(0, 699 / 8, 700, dtype=dtype)
+    want = np.arange(700) // 8 if "int" in dtype else np.arange(700) / 8
+    same(got, want.astype(numpy_dtype(dtype)))
+
+
 @pytest.mark.parametrize("endpoint", [True, False])
 def test_linspace(be, endpoint):
     for start, stop, num in (

@@ -135,6 +135,12 @@ def test_many_bins(be):
     np.testing.assert_array_equal(stator.bincount(be.zeros((0,), dtype="int32"), minlength=3).to_numpy(), [0, 0, 0])
 
 
+@pytest.mark.parametrize("bins", [300, 600, 1000])
+def test_bins_that_are_no_multiple_of_the_threads(be, bins):
+    x = np.arange(3 * bins) % bins
+    np.testing.assert_array_equal(stator.bincount(be.asarray(x)).to_numpy(), np.full(bins, 3))
+
+
 def test_bincount_of_a_given_size_reports_what_is_outside(be):
     x = np.array([0, 2, 2, 1])
     before = be.statistics()["d2h_bytes"]
