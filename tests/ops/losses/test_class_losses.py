@@ -12,7 +12,7 @@ import stator
 nn = stator.nn
 LAYOUTS = {k: lambda x, turn=turn: turn(x) if np.ndim(x) else x for k, turn in inputs.layouts().items()}
 # One row, rows, images; more classes than a block has threads; more rows than each block sums by itself.
-SHAPES = [(5,), (1, 3), (33, 10), (2, 7, 5), (3, 4, 6, 5), (4, 300), (2, 300, 3), (1500, 3), (2, 2, 700)]
+SHAPES = [(5,), (1, 3), (33, 10), (2, 7, 5), (3, 4, 6, 5), (40, 7, 2), (4, 300), (2, 300, 3), (1500, 3), (2, 2, 700)]
 OPTIONS = [{}, {"reduction": "sum"}, {"reduction": "none"}, {"ignore_index": 2}, {"ignore_index": 1, "weight": True}]
 
 

@@ -21,3 +21,10 @@ def test_distances_match_scipy(be, features, p, dtype):
     got = stator.cdist(be.asarray(x), be.asarray(y), p=p)
     assert got.dtype == dtype
     np.testing.assert_allclose(got.to_numpy(), want, rtol=8 * np.finfo(dtype).eps)
+
+
+def test_distances_of_any_number_of_rows_stay_in_their_memory(be):
+    x, y = np.eye(32, dtype="float32"), np.eye(384, 32, dtype="float32")
+    for rows in range(4, 33, 4):  # a tile has 32, and a thread every fourth of them
+        got = stator.cdist(be.asarray(x[:rows]), be.asarray(y))
+        np.testing.assert_allclose(got.to_numpy(), distance.cdist(x[:rows], y), rtol=1e-6)

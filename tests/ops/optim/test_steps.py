@@ -124,6 +124,14 @@ def test_a_step_takes_any_layout(be, rule):
     np.testing.assert_array_equal(between, hosts[0][1])
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_step_takes_arrays_that_begin_at_any_element(be, rule):
+    hosts = operands(rule, "float32", "float32", [(64,)] * 3)
+    on = [[be.asarray(np.pad(x, (k + 1, 3)))[k + 1 : k + 65] for k, x in enumerate(group)] for group in hosts]
+    step(rule, on)
+    check(rule, on, hosts, range(3))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("rule", [r for r in RULES if " " not in r])
 def test_halves_are_the_roundings_of_their_masters(be, rule, dtype):

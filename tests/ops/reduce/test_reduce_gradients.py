@@ -115,6 +115,12 @@ def test_products_over_any_axes_of_a_view_of_five(be, axis, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("axis", [6, (0, 1, 2, 3, 4, 5)])
+def test_products_over_one_axis_and_six_of_a_view_of_seven(be, axis, dtype):
+    check_product(be, factors((2,) * 6 + (3,), dtype), axis, layout=LAYOUTS["sliced"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_that_blocks_share(be, dtype):
     for shape, axis in (((150001,), None), ((2, 70001), 1), ((70001, 2), 0), ((40000, 9), 0)):
         steps = rng_of(shape).uniform(-0.2, 0.2, shape)

@@ -312,6 +312,14 @@ def test_what_is_selected_is_what_sorting_gives(be, dtype, n):
             np.testing.assert_allclose(got, np.quantile(wide, q, axis=-1), rtol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(2, 1), (1, 2, 2), (2, 1, 2, 2)])
+def test_selection_finds_the_lines_of_a_view_of_many_axes(be, shape):
+    whole = np.random.default_rng(6).normal(size=(*(n + 1 for n in shape), 5000)).astype(np.float32)
+    x = whole[(*(slice(n) for n in shape), slice(None))]
+    view = be.asarray(whole)[(*(slice(n) for n in shape), slice(None))]
+    same(stator.kthvalue(view, 1234).values.to_numpy(), np.sort(x, -1)[..., 1233])
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_infinities_are_selected_before_nan(be, dtype):
     x = np.random.default_rng(0).normal(size=20_000).astype(numpy_dtype(dtype))

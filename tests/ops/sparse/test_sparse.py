@@ -120,6 +120,8 @@ def test_unsorted_entries_and_repeated_ones(be, dtype, index):
     m, n, count = 37, 300, 900
     row, col = rng.integers(0, m, count).astype(index), rng.integers(0, n, count).astype(index)
     data = rng.integers(-4, 5, count).astype(dtype)
+    if dtype == "complex128":
+        data += 1j * rng.integers(-4, 5, count)
     want = np.zeros((m, n), np.complex128)
     np.add.at(want, (row, col), data)
     a = sparse.COO(be.asarray(data), be.asarray(row), be.asarray(col), (m, n))
