@@ -32,10 +32,11 @@ STATOR_FN GradientSums<A> gradient_means(const Group<Size>& group, const params:
 // Gradients of what the activation was applied to, from the normalised elements and their weights, if there are any.
 // Biases are read here for each row, so that they take no registers elsewhere.
 template <bool Channels, class T, int Size>
-STATOR_FN void through_activation(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
-                                  int64_t first, const opmath_t<T> (&normal)[RowTile<T, Size>::held],
-                                  const opmath_t<T> (&weight)[RowTile<T, Size>::held],
-                                  opmath_t<T> (&grad)[RowTile<T, Size>::held]) {
+STATOR_FN void through_row_activation(const params::RowNorm& p, const RowTile<T, Size>& tile,
+                                      const RowChannels& channels, int64_t first,
+                                      const opmath_t<T> (&normal)[RowTile<T, Size>::held],
+                                      const opmath_t<T> (&weight)[RowTile<T, Size>::held],
+                                      opmath_t<T> (&grad)[RowTile<T, Size>::held]) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
   if (p.activation == params::NormActivation::none) return;
@@ -53,7 +54,8 @@ STATOR_FN void through_activation(const params::RowNorm& p, const RowTile<T, Siz
 }
 // Of one element, whose weight and bias have index `at`.
 template <class T>
-STATOR_FN opmath_t<T> through_activation(const params::RowNorm& p, int64_t at, opmath_t<T> normal, opmath_t<T> grad) {
+STATOR_FN opmath_t<T> through_row_activation(const params::RowNorm& p, int64_t at, opmath_t<T> normal,
+                                             opmath_t<T> grad) {
   using A = opmath_t<T>;
   if (p.activation == params::NormActivation::none) return grad;
   const A scaled = p.weight != nullptr ? normal * convert<A>(static_cast<const T*>(p.weight)[at]) : normal;
@@ -81,7 +83,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNo
     const RowScale<A> scale = held_scale(group, p, tile, value);
     STATOR_UNROLL()
     for (int i = 0; i < Tile::held; ++i) value[i] = (value[i] - scale.mean) * scale.inverse;
-    through_activation<false>(p, tile, RowChannels{}, 0, value, weight, grad);
+    through_row_activation<false>(p, tile, RowChannels{}, 0, value, weight, grad);
     GradientSums<A> sums{A(0), A(0)};
     STATOR_UNROLL()
     for (int i = 0; i < Tile::held; ++i) {  // gradients beyond the row are 0
@@ -130,7 +132,7 @@ STATOR_FN void load_gradients(const params::RowNorm& p, const RowTile<T, Size>& 
   if (p.weight != nullptr) load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
   STATOR_UNROLL()
   for (int i = 0; i < Tile::held; ++i) normal[i] = (normal[i] - scale.mean) * scale.inverse;
-  through_activation<Channels>(p, tile, channels, first, normal, weight, grad);
+  through_row_activation<Channels>(p, tile, channels, first, normal, weight, grad);
   if (p.weight == nullptr) return;
   STATOR_UNROLL()
   for (int i = 0; i < Tile::held; ++i) grad[i] *= weight[i];
@@ -192,7 +194,7 @@ STATOR_KERNEL(Size) void row_norm_weights_kernel(params::RowNorm p) {
     STATOR_UNROLL(4)
     for (int64_t row = group.rank() / 32; row < p.rows; row += Size / 32) {
       const A normal = (convert<A>(x[row * p.n]) - scales[row].mean) * scales[row].inverse;
-      const A g = through_activation<T>(p, column, normal, convert<A>(grad[row * p.n]));
+      const A g = through_row_activation<T>(p, column, normal, convert<A>(grad[row * p.n]));
       dweight.add(g * normal);
       dbias.add(g);
     }
@@ -229,7 +231,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_norm_backward_kernel(params::RowNor
     STATOR_UNROLL(4)
     for (int64_t i = c * p.inner + first; i < (c + 1) * p.inner; i += step) {
       const A normal = (convert<A>(x[i]) - scale.mean) * scale.inverse;
-      const A g = through_activation<T>(p, channels.first + c, normal, convert<A>(grad[i]));
+      const A g = through_row_activation<T>(p, channels.first + c, normal, convert<A>(grad[i]));
       mine.plain += g;
       mine.weighted += g * normal;
     }

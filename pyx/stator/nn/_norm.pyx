@@ -27,14 +27,7 @@ cdef int set_shape(norm.LayerNormOptions& o, str op, object shape) except -1:
     return 0
 
 
-cdef bytes text_of(object activation, str op):
-    return b"" if activation is None else to_text(activation, op, "activation")
-
-
-cdef int set_fused(norm.FusedNormOptions& o, str op, object residual, bytes text) except -1:
-    o.residual = as_out(residual, op, "residual")
-    o.activation = string_view(<const char*>text, len(text))
-    return 0
+include "_fused_norm.pxi"
 
 
 cdef object normalized(Backend backend, norm.Normalized& found, object residual):

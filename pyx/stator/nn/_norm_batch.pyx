@@ -5,11 +5,13 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_axis, to_flag, to_float, to_int
+from stator._convert cimport to_axis, to_flag, to_float, to_int, to_text
 from stator.cpp cimport norm
 from stator.cpp.backend cimport Stream as CppStream
-from stator.cpp.std cimport optional
-from stator.nn._norm cimport set_fused, text_of
+from stator.cpp.std cimport optional, string_view
+
+
+include "_fused_norm.pxi"
 
 
 cdef int set_options(norm.BatchNormOptions& o, str op, object weight, object bias, object mean, object var,

@@ -143,3 +143,14 @@ def test_long_sums_of_gradients_repeat_bit_by_bit(be):
         np.testing.assert_array_equal(first, second)
         want = gathered(by_scale * array, array.shape, **where)
         np.testing.assert_allclose(first, want, rtol=1e-4, atol=1e-2)
+
+
+def test_the_scale_is_that_of_the_largest_value_wherever_it_is(be):
+    for at in (0, 261, 699):
+        x = np.ones(700, np.float32)
+        x[at] = -896
+        assert float(stator.nn.quantize_fp8(be.asarray(x))[1]) == 2
+    for rows in range(2, 9):
+        x = np.ones((rows, 5), np.float32)
+        x[-1] = -896
+        assert stator.nn.quantize_fp8(be.asarray(x), axis=0)[1].tolist() == [[2] * 5]
