@@ -22,8 +22,9 @@ class ResourceUsage:
 
     memory_used: bytes of live device and page-locked memory. memory_cached: freed bytes that the pool keeps.
     buffers_allocated: live buffers. kernels_cached: programs that Backend.compile() keeps. active_streams: streams that
-    were opened. cpu_percent: processor time of the process since the last reading, where 100 is one core. gpu_percent:
-    how much of the time the GPU ran kernels, of whatever process, as NVML says.
+    were opened. cpu_percent: processor time of the process since the last reading, where 100 is one core; None where
+    that was less than 10 ms ago. gpu_percent: how much of the time the GPU ran kernels, of whatever process, as NVML
+    says.
     """
 
     memory_used: int
@@ -108,14 +109,16 @@ def check_threshold(value: object, name: str, op: str) -> float:
 class CpuClock:
     """Processor time of this process between readings."""
 
+    LEAST = 0.01  # seconds between readings; processor time is counted in steps, which make a figure of less a guess
+
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()
 
     def percent(self) -> float | None:
-        """Since the reading before, where 100 is one core; None where no time has passed."""
+        """Since the last reading that was not None, where 100 is one core; None where less than LEAST has passed."""
         wall, cpu = time.monotonic(), time.process_time()
         passed, used = wall - self._wall, cpu - self._cpu
-        if passed <= 0:
+        if passed < self.LEAST:
             return None
         self._wall, self._cpu = wall, cpu
         return 100 * used / passed
