@@ -170,6 +170,29 @@ def test_cached_memory_goes_back_before_the_allocator_is_asked_again(counting, b
         assert asked[1] < held
 
 
+@pytest.mark.parametrize("what", ["an array", "a stream"])
+def test_the_allocator_is_asked_again_when_all_work_is_done(counting, be, what):
+    with stator.Backend(be.device_name, allocator=counting) as other:
+        x = other.ones(300_000)
+        for _ in range(5):
+            x += 1
+        allocate, done = counting.allocate, []
+
+        def once(nbytes, stream):
+            if not done:
+                done.append(None)
+                raise MemoryError
+            done.append(other.stream(0).done())
+            return allocate(nbytes, stream)
+
+        counting.allocate = once
+        if what == "an array":
+            other.ones(900_000)
+        else:
+            other.stream(1).synchronize()
+        assert done[:2] == [None, True]
+
+
 @pytest.mark.parametrize(
     ("answer", "error", "what"),
     [

@@ -56,6 +56,21 @@ def test_each_policy_survives_each_call_that_fails(device, policy):
     assert seen >= 5
 
 
+@pytest.mark.parametrize("policy", ["none", "driver"])
+def test_memory_is_freed_after_work_of_a_stream_for_which_no_event_could_be_had(device, policy):
+    with stator.Backend(device, pool_policy=policy) as be:
+        x = be.full((1000,), 2.0)
+        be.stream(1).wait(be.stream(0).record())
+        with be.stream(1):
+            y = x + 1
+        testing.inject(be, fail_at=0)
+        del x
+        be.memory_stats()  # gives back what nobody has any more
+        testing.lift(be)
+        be.stream(0).synchronize()  # frees the memory
+        assert y.tolist() == [3.0] * 1000
+
+
 def test_the_policy_none_keeps_no_device_memory(device):
     with stator.Backend(device, pool_policy="none") as be:
         x = be.zeros(1000)
