@@ -68,9 +68,15 @@ def built(owner, name):
     return parameters(inspect.signature(getattr(owner, name)))[1:]
 
 
+def last_overloads(body):
+    """What a stub declares, of a function with overloads the last one, which takes all arguments."""
+    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    return [node for node in body if not isinstance(node, ast.FunctionDef) or functions[node.name] is node]
+
+
 def pairs(module, tree):
     """The functions and methods of a stub, with the objects that have them."""
-    for node in tree.body:
+    for node in last_overloads(tree.body):
         if isinstance(node, ast.FunctionDef):
             yield module, node
         elif isinstance(node, ast.ClassDef):

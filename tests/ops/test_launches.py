@@ -74,7 +74,7 @@ def quantization(be, x, y):
         "observe_histogram": partial(nn.observe_histogram, x, counts, low, high),
         "histogram_range": partial(nn.histogram_range, counts, low, high),
         "quantized_linear": partial(nn.quantized_linear, codes, codes, 0.5, 0.5),
-        "quantized_conv1d": partial(nn.quantized_conv1d, codes[:1, None], taps[0], 0.5, 0.5),
+        "quantized_conv1d": partial(nn.quantized_conv1d, codes[:1, None], taps[0, :, :1], 0.5, 0.5),
         "quantized_conv2d": partial(nn.quantized_conv2d, codes[None, None], taps, 0.5, 0.5),
         "quantized_conv3d": partial(nn.quantized_conv3d, codes[None, None, None], taps[None], 0.5, 0.5),
         "quantize_int4": partial(nn.quantize_int4, x, group_size=32),

@@ -26,12 +26,13 @@ def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weig
     [[0.25, 0.25, -0.75, 0.25]]
     """
     ...
-def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
+def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *, mask: Array | None = None, causal: bool = False, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
     """softmax((x + g) / tau) along one axis, with Gumbel noise g; and the state after it. Asynchronous.
 
     x is floating, tau positive. hard: 1 at the largest along the axis and 0 elsewhere; its gradient is that of the
-    result which is not hard, made with rng=state. rng: a seed, a state, or a generator (None: the backend's), which
-    advances by ceil(x.size / 4) counters, for float64 by ceil(x.size / 2).
+    result which is not hard, made with rng=state. mask and causal are those of softmax, and change no noise. rng: a
+    seed, a state, or a generator (None: the backend's), which advances by ceil(x.size / 4) counters, for float64 by
+    ceil(x.size / 2).
 
     >>> y, state = stator.nn.gumbel_softmax(be.zeros((3,)), hard=True, rng=0)
     >>> sorted(y.tolist())
@@ -46,17 +47,19 @@ def gumbel_softmax_backward(grad: Array, y: Array, /, tau: float = 1.0, axis: in
     [0.5, -0.5]
     """
     ...
-def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+def log_softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False, dtype: DTypeLike | None = None) -> Array:
     """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
 
-    x is floating. dtype: of the result; None is x's.
+    The arguments are those of softmax. Elements that take no part are -inf, and so is a line without any.
 
     >>> round(float(stator.nn.log_softmax(be.zeros((2,)))[0]), 4)
     -0.6931
     """
     ...
-def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False) -> Array:
     """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous.
+
+    mask and causal: those of log_softmax. Elements that took no part have the gradient 0; theirs do not count.
 
     >>> y = be.asarray([0.0, -float("inf")])
     >>> stator.nn.log_softmax_backward(be.asarray([1.0, 2.0]), y).tolist()
@@ -77,14 +80,16 @@ def softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: b
 def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous.
 
+    It is 0 where y is: elements that a mask or causal left out need not be named again.
+
     >>> stator.nn.softmax_backward(be.asarray([1.0, 0.0]), be.asarray([0.5, 0.5])).tolist()
     [0.25, -0.25]
     """
     ...
-def softmin(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+def softmin(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False, dtype: DTypeLike | None = None) -> Array:
     """softmax(-x) along one axis. Asynchronous.
 
-    x is floating. dtype: of the result; None is x's.
+    The arguments are those of softmax.
 
     >>> stator.nn.softmin(be.asarray([1.0, 1.0])).tolist()
     [0.5, 0.5]

@@ -19,10 +19,11 @@ def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: 
 def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5, residual: Array, activation: str | None = None) -> tuple[Array, Array]: ...
 @overload
 def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]: ...
-def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array | None = None, *, eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of group_norm's x, weight and bias. Asynchronous.
+def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array | None = None, *, bias: Array | None = None, eps: float = 1e-5, activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of group_norm's x, weight and bias. Asynchronous, at most two launches.
 
-    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight. bias,
+    activation and a residual are as for layer_norm_backward.
 
     >>> [g.shape for g in stator.nn.group_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)), 2)]
     [(2, 4, 3), (4,), (4,)]
@@ -44,10 +45,11 @@ def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None =
 def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5, residual: Array, activation: str | None = None) -> tuple[Array, Array]: ...
 @overload
 def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]: ...
-def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of instance_norm's x, weight and bias. Asynchronous.
+def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, bias: Array | None = None, eps: float = 1e-5, activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of instance_norm's x, weight and bias. Asynchronous, at most two launches.
 
-    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight. bias,
+    activation and a residual are as for layer_norm_backward.
 
     >>> [g.shape for g in stator.nn.instance_norm_backward(be.ones((2, 4, 3)), be.ones((2, 4, 3)))]
     [(2, 4, 3), (4,), (4,)]
@@ -69,10 +71,12 @@ def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
 def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array, activation: str | None = None) -> tuple[Array, Array]: ...
 @overload
 def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]: ...
-def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5) -> tuple[Array, Array, Array]:
-    """The gradients of layer_norm's x, weight and bias. Asynchronous.
+def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, bias: Array | None = None, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, activation: str | None = None) -> tuple[Array, Array, Array]:
+    """The gradients of layer_norm's x, weight and bias. Asynchronous, at most two launches.
 
     grad has x's shape and dtype. The gradients of weight and bias have the normalized shape, also without a weight.
+    activation: that of layer_norm, whose slope depends on the bias too. With a residual pass the sum for x: its
+    gradient is that of both.
 
     >>> x = be.asarray([[1.0, 3.0]])
     >>> gx, gweight, gbias = stator.nn.layer_norm_backward(be.ones((1, 2)), x, eps=0.0)
@@ -94,10 +98,11 @@ def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int 
 def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array, activation: str | None = None) -> tuple[Array, Array]: ...
 @overload
 def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array | None = None, activation: str | None = None) -> Array | tuple[Array, Array]: ...
-def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5) -> tuple[Array, Array]:
-    """The gradients of rms_norm's x and weight. Asynchronous.
+def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, activation: str | None = None) -> tuple[Array, Array]:
+    """The gradients of rms_norm's x and weight. Asynchronous, at most two launches.
 
-    grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight.
+    grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight. activation
+    and a residual are as for layer_norm_backward.
 
     >>> gx, gweight = stator.nn.rms_norm_backward(be.ones((1, 2)), be.asarray([[2.0, -2.0]]), eps=0.0)
     >>> gweight.tolist()

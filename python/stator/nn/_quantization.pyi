@@ -138,6 +138,15 @@ def quantize_int4(weight: Array, /, *, group_size: int = 128) -> Int4Weights:
     ((2, 32), (2, 2), 255)
     """
     ...
+def quantized_conv1d(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /, zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *, bias: Array | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, activation: str | None = None, scale_out: Array | float | None = None, zero_point_out: Array | int | None = None, dtype: DTypeLike = "float32") -> Array:
+    """quantized_conv2d over one axis. Asynchronous.
+
+    x (n, c, w), weight (out, c / groups, kw). The other arguments are those of quantized_conv2d.
+
+    >>> stator.nn.quantized_conv1d(*[be.ones((1, 1, 2), dtype="int8")] * 2, 0.5, 0.25).tolist()
+    [[[0.25]]]
+    """
+    ...
 def quantized_conv2d(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /, zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *, bias: Array | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, activation: str | None = None, scale_out: Array | float | None = None, zero_point_out: Array | int | None = None, dtype: DTypeLike = "float32") -> Array:
     """Convolution of images of int8 or uint8, as exact sums with scales and zero points. Asynchronous.
 
@@ -149,6 +158,15 @@ def quantized_conv2d(x: Array, weight: Array, scale_x: Array | float, scale_weig
     >>> x = be.ones((1, 1, 2, 2), dtype="int8")
     >>> stator.nn.quantized_conv2d(x, x, 0.5, 0.25).tolist()
     [[[[0.5]]]]
+    """
+    ...
+def quantized_conv3d(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /, zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *, bias: Array | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, activation: str | None = None, scale_out: Array | float | None = None, zero_point_out: Array | int | None = None, dtype: DTypeLike = "float32") -> Array:
+    """quantized_conv2d over three axes. Asynchronous.
+
+    x (n, c, d, h, w), weight (out, c / groups, kd, kh, kw). The other arguments are those of quantized_conv2d.
+
+    >>> stator.nn.quantized_conv3d(*[be.ones((1, 1, 2, 2, 2), dtype="int8")] * 2, 0.5, 0.25).tolist()
+    [[[[[1.0]]]]]
     """
     ...
 def quantized_linear(x: Array, weight: Array, scale_x: Array | float, scale_weight: Array | float, /, zero_point_x: Array | int | None = None, zero_point_weight: Array | int | None = None, *, bias: Array | None = None, activation: str | None = None, scale_out: Array | float | None = None, zero_point_out: Array | int | None = None, dtype: DTypeLike = "float32") -> Array:

@@ -5,8 +5,8 @@ import numpy as np
 import oracles_norm
 import pytest
 import scipy.special
+from norm_inputs import BATCHES, CHANNELS, ROWS, affine, close, drawn
 from reference import widen
-from test_norm import BATCHES, CHANNELS, ROWS, affine, close, drawn
 
 import stator
 from stator import errors as E

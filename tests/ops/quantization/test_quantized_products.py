@@ -131,8 +131,9 @@ def test_convolutions_pad_with_the_zero_point(be, dtype, options, shape, kernel)
     spread = [be.asarray(np.repeat(v, 2, axis=-1))[..., ::2] for v in (x, weight)]
     got = convolve(*spread, *call[2:], bias=on(be, bias.ravel()), **options)
     np.testing.assert_array_equal(got.to_numpy(), want.astype(np.float32))
+    want = exact * 2.0**-6 * each + bias
     for half in ("float16", "bfloat16"):
-        got = convolve(*call, bias=on(be, bias.ravel()), dtype=half, **options)
+        got = convolve(*call[:2], 2.0**-6, *call[3:], bias=on(be, bias.ravel()), dtype=half, **options)
         assert got.dtype == half
         np.testing.assert_allclose(widen(got.to_numpy()), want, rtol=2.0**-8 if half == "bfloat16" else 2.0**-11)
 
