@@ -5,7 +5,7 @@ import numpy as np
 import oracles_norm
 import pytest
 import scipy.special
-from oracles_norm import BATCHES, CHANNELS, ROWS, affine, close, drawn
+from layer_loops.norm import BATCHES, CHANNELS, ROWS, affine, close, drawn
 from reference import widen
 
 import stator

@@ -4,7 +4,7 @@ import inputs
 import numpy as np
 import oracles_norm
 import pytest
-from oracles_norm import BATCHES, CHANNELS, ROWS, affine, close, drawn
+from layer_loops.norm import BATCHES, CHANNELS, ROWS, affine, close, drawn
 from reference import numpy_dtype, widen
 
 import stator
