@@ -31,7 +31,7 @@ constexpr Uses families_used[] = {
     {Family::linalg, {Family::matmul, Family::reduce}},
     {Family::matmul, {Family::linalg, Family::reduce}},
     {Family::norm, {Family::linalg, Family::matmul, Family::reduce}},
-    {Family::quantization, {Family::convolution, Family::linalg, Family::matmul, Family::reduce}},
+    {Family::quantization, {Family::linalg, Family::matmul, Family::reduce}},
     {Family::random, {Family::sort}},
     {Family::recurrent, {Family::linalg, Family::matmul, Family::reduce}},
     {Family::resampling, {Family::pooling, Family::sort}},

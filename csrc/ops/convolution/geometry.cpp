@@ -107,20 +107,6 @@ void set_extents(const OpCall& call, Geometry& g, const Array& x, const Convolut
 
 }  // namespace
 
-void option_per_axis(const OpCall& call, const char* what, const Dims& given, int64_t least, int axes, int64_t* out) {
-  const std::string op(call.name());
-  if (given.size() != 1 && given.size() != axes)
-    throw ValueError(op, std::string(what) + "=" + str(given) + " for " + text(axes) + " axes",
-                     "pass a number, or one for each axis");
-  for (int d = 0; d < axes; ++d) {
-    const int64_t number = given[given.size() == 1 ? 0 : d];
-    if (number < least || number > index_limit)
-      throw ValueError(op, std::string(what) + "=" + str(given),
-                       "pass numbers from " + text(least) + " to " + text(index_limit));
-    out[Geometry::most - axes + d] = number;
-  }
-}
-
 void require_floating(const OpCall& call, const Array& x) {
   if (!in(x.dtype(), dtypes::floats))
     throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_call.hpp"
+#include "ops/window_options.hpp"
 #include "params/convolution.hpp"
 
 #include <stator/nn/convolution.hpp>
@@ -15,6 +16,7 @@ namespace stator::nn {
 // (groups * narrow_channels, wide_channels, taps). Extents are of three axes, 1 in front of those there are.
 struct Geometry {
   static constexpr int most = params::window_axes;
+  static_assert(most == spatial_axes);
   int axes;
   bool transposed, channels_last, batched;
   int64_t samples, groups, narrow_channels, wide_channels;  // channels of one group
@@ -22,8 +24,6 @@ struct Geometry {
   Dims result;  // the shape of the forward function's result
 };
 
-// Numbers of an option, one for each axis: ValueError for another count or for numbers outside of [least, 2^31).
-void option_per_axis(const OpCall& call, const char* what, const Dims& given, int64_t least, int axes, int64_t* out);
 // ShapeError, DTypeError and ValueError by the rules of the forward function.
 Geometry geometry_of(const OpCall& call, const Array& x, const Array& weight, int axes, bool transposed,
                      const ConvolutionOptions& o);

@@ -1,8 +1,7 @@
 // Convolutions of bytes: their windows are rows of a matrix, whose product has the epilogue of the other products.
-#include "ops/convolution/geometry.hpp"
 #include "ops/quantization/product.hpp"
+#include "ops/window_options.hpp"
 
-#include <stator/matmul.hpp>
 #include <stator/movement.hpp>
 
 #include <string>
@@ -11,7 +10,7 @@
 namespace stator::nn {
 namespace {
 
-constexpr int most = 3;  // axes
+constexpr int most = spatial_axes;
 
 int64_t product(const int64_t (&x)[most]) { return x[0] * x[1] * x[2]; }
 
@@ -108,13 +107,7 @@ Array convolve(Op kind, const Array& x, const Array& weight, int axes, const Qua
     left = reshape(left, matrix, {}, on);
     right = matrix_transpose(reshape(rows, images, {}, on));
   }
-  MatmulOptions wide;
-  wide.dtype = DType::int32;
-  const Array sums = matmul(left, right, wide, on);
-  p.x = static_cast<const int32_t*>(dense(call, sums, held));
-  call.writes(out);
-  p.out = out.data_ptr();
-  kernels::quantization::epilogue(call.queue(), p);
+  launch_product(call, p, left, right, out, held);
   return out;
 }
 

@@ -91,6 +91,16 @@ const int64_t* sums_of(OpCall& call, const Array& x, int64_t axis, const Dims& w
   return static_cast<const int64_t*>(dense(call, found, held));
 }
 
+void launch_product(OpCall& call, QuantizedEpilogue& p, const Array& left, const Array& right, const Array& out,
+                    std::vector<Array>& held) {
+  MatmulOptions options;
+  options.dtype = DType::int32;
+  p.x = static_cast<const int32_t*>(dense(call, matmul(left, right, options, call.on()), held));
+  call.writes(out);
+  p.out = out.data_ptr();
+  kernels::quantization::epilogue(call.queue(), p);
+}
+
 namespace {
 
 // a (..., m, k) and b (..., k, n), which fit.
@@ -121,13 +131,7 @@ Array product_of(OpCall& call, const Array& a, const Array& b, const Dims& batch
   p.col_sum_pitch = b.ndim() == 2 ? 0 : n;
   if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, rows, held);
   if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, right, -2, cols, held);
-  MatmulOptions options;
-  options.dtype = DType::int32;
-  const Array sums = matmul(left, right, options, on);
-  p.x = static_cast<const int32_t*>(dense(call, sums, held));
-  call.writes(out);
-  p.out = out.data_ptr();
-  kernels::quantization::epilogue(call.queue(), p);
+  launch_product(call, p, left, right, out, held);
   return out;
 }
 

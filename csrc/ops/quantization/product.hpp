@@ -26,5 +26,8 @@ void set_result(OpCall& call, params::QuantizedEpilogue& p, const QuantizedProdu
                 std::vector<Array>& held);
 // Sums of an operand over an axis as dense int64; broadcast to `whole` where its batch is another one.
 const int64_t* sums_of(OpCall& call, const Array& x, int64_t axis, const Dims& whole, std::vector<Array>& held);
+// Writes `out`: the product of operands of int8, exact in int32, and what follows it.
+void launch_product(OpCall& call, params::QuantizedEpilogue& p, const Array& left, const Array& right, const Array& out,
+                    std::vector<Array>& held);
 
 }  // namespace stator::nn
