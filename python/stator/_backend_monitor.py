@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from stator.errors import BackendClosedError, DTypeError
+from stator.errors import DTypeError, require_open
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -59,7 +59,7 @@ class BackendMonitor:
     def cleanup_resources(self) -> int:
         """Gives up cached memory and cached programs that are not in use; returns the bytes of memory freed."""
         backend = self._monitored()
-        self._require_open("Backend.cleanup_resources")
+        require_open(backend, "Backend.cleanup_resources")
         before: int = backend.memory_stats()["cached_bytes"]
         backend.clear_program_cache()
         backend.empty_cache()
@@ -85,7 +85,7 @@ class BackendMonitor:
                 op="Backend.enable_monitoring",
                 remedy="Give the path of a file.",
             ) from None
-        self._require_open("Backend.enable_monitoring")
+        require_open(self._monitored(), "Backend.enable_monitoring")
         self._monitor.start(seconds, path)
 
     def disable_monitoring(self) -> None:
@@ -132,10 +132,6 @@ class BackendMonitor:
 
             self._own_monitor = Monitor(self._monitored())
         return self._own_monitor
-
-    def _require_open(self, op: str) -> None:
-        if self._monitored().closed:
-            raise BackendClosedError("The backend is closed", op=op, remedy="Open a new one.")
 
     def _monitored(self) -> Backend:
         return cast("Backend", self)

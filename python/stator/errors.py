@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from stator._recovery.hook import ErrorHook
+    from stator.backend import Backend
 
 
 class StatorError(Exception):
@@ -260,6 +261,12 @@ def from_native(
     if _hook is not None:
         _hook(error)
     return error
+
+
+def require_open(backend: Backend, op: str) -> None:
+    """BackendClosedError for a backend that is closed."""
+    if backend.closed:
+        raise BackendClosedError("The backend is closed", op=op, remedy="Open a new Backend.")
 
 
 def renamed(error: StatorError, op: str) -> StatorError:

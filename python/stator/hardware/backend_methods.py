@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, cast
 
-from stator.errors import BackendClosedError, DTypeError
+from stator.errors import DTypeError, require_open
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -107,8 +107,7 @@ class BackendDevices:
         from stator.hardware import capabilities_of
         from stator.hardware.measure import measure
 
-        if self._itself().closed:
-            raise BackendClosedError("The backend is closed", op="Backend.measure", remedy="Open a new Backend.")
+        require_open(self._itself(), "Backend.measure")
         return measure(self._itself(), capabilities_of(self._itself().device))
 
     def performance_hints(self) -> PerformanceHints:

@@ -8,7 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, cast
 
 from stator._recovery.hook import unraisable
-from stator.errors import BackendClosedError, DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError, require_open
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -173,8 +173,7 @@ class BackendMemory:
                 f"Got callback of type {type(callback).__name__}", op=op, remedy="Give a function or None."
             )
         backend = cast("Backend", self)
-        if backend.closed:
-            raise BackendClosedError("The backend is closed", op=op, remedy="Open a new Backend.")
+        require_open(backend, op)
         callbacks = callbacks_of(backend)
         before: Callable[[int], object] | None = getattr(callbacks, name)
         setattr(callbacks, name, callback)
