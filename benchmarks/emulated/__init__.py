@@ -34,7 +34,7 @@ def main() -> int:
     args = arguments()
     if not _backend.emulated("cuda"):
         command = [sys.executable, "-m", "benchmarks", *sys.argv[1:]]
-        os.execve(sys.executable, command, os.environ | {"STATOR_EMULATE": "h200:threads=1"})
+        os.execve(sys.executable, command, os.environ | {"STATOR_EMULATE": "h200:threads=1:cache"})
     from emulator_records import peaks
 
     from .cases import all_cases

@@ -23,9 +23,10 @@ class Case:
     """A call whose launches are counted.
 
     inputs: draws the operands on the host. prepare: makes of them on the device what `call` gets, uncounted; the least
-    traffic is that of these once and of the result once. elements: what instructions are divided by; None for the
-    largest of operands and results. longer: operands with which loops over tiles of matrix units have more turns in as
-    many blocks.
+    traffic is that of these once and of the result once. again: the numbers of the operands that are needed once more,
+    by a second pass: where statistics of all of x come before any result. elements: what instructions are divided by;
+    None for the largest of operands and results. longer: operands with which loops over tiles of matrix units have more
+    turns in as many blocks.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Case:
     prepare: Call | None = None
     elements: int | None = None
     longer: Inputs | None = None
+    again: tuple[int, ...] = ()
 
 
 def normal(*shape: int, dtype: str = "float32", count: int = 1) -> Inputs:
@@ -189,14 +191,21 @@ def _norms() -> list[Case]:
             normal(16, 64, 56, 56, count=2),
             lambda g, x: nn.group_norm_backward(g, x, 32),
         ),
-        Case("batch_norm in training", "norm", images, lambda x: nn.batch_norm(x, training=True)),
-        Case("batch_norm of adjacent channels", "norm", normal(4096, SIDE), lambda x: nn.batch_norm(x, training=True)),
+        Case("batch_norm in training", "norm", images, lambda x: nn.batch_norm(x, training=True), again=(0,)),
+        Case(
+            "batch_norm of adjacent channels",
+            "norm",
+            normal(4096, SIDE),
+            lambda x: nn.batch_norm(x, training=True),
+            again=(0,),
+        ),
         Case(
             "batch_norm backward",
             "norm",
             normal(16, 64, 56, 56, count=2),
             partial(nn.batch_norm_backward, training=True),
             _with_statistics,
+            again=(0, 1),
         ),
         Case("local_response_norm", "norm", images, lambda x: nn.local_response_norm(x, 5)),
     ]
@@ -233,7 +242,14 @@ def _folds() -> list[Case]:
 def _layers() -> list[Case]:
     return [
         Case("adam_step", "optim", normal(MILLION, count=4), _adam_step, lambda *x: tuple(map(stator.abs, x))),
-        Case("lamb_step", "optim", normal(MILLION, count=4), _lamb_step, lambda *x: tuple(map(stator.abs, x))),
+        Case(
+            "lamb_step",
+            "optim",
+            normal(MILLION, count=4),
+            _lamb_step,
+            lambda *x: tuple(map(stator.abs, x)),
+            again=(0, 2, 3),  # the norms of the parameters and of their steps come before the new parameters
+        ),
         Case("mse_loss", "losses", normal(MILLION, count=2), nn.mse_loss),
         Case("mse_loss backward", "losses", normal(MILLION, count=2), nn.mse_loss_backward, _after_one),
         Case("conv2d f32", "convolution", _image(64, "float32"), _conv),
@@ -308,7 +324,8 @@ def _pooling() -> list[Case]:
         ),
         Case("interpolate bicubic", "resampling", images, lambda x: nn.interpolate(x, scale_factor=2, mode="bicubic")),
         Case("pixel_shuffle", "resampling", images, lambda x: nn.pixel_shuffle(x, 2)),
-        Case("grid_sample", "resampling", lambda rng: images(rng) + grid(rng), nn.grid_sample),
+        Case("grid_sample at random", "resampling", lambda rng: images(rng) + grid(rng), nn.grid_sample),
+        Case("grid_sample of a rotation", "resampling", lambda rng: images(rng) + _rotation(8, 56), nn.grid_sample),
         Case(
             "grid_sample backward",
             "resampling",
@@ -316,6 +333,14 @@ def _pooling() -> list[Case]:
             nn.grid_sample_backward,
         ),
     ]
+
+
+def _rotation(samples: int, side: int) -> Arrays:
+    """The grid that turns square images by 20 degrees."""
+    y, x = np.meshgrid(*[np.linspace(-1, 1, side)] * 2, indexing="ij")
+    c, s = np.cos(np.radians(20)), np.sin(np.radians(20))
+    grid = np.stack([c * x - s * y, s * x + c * y], -1).astype("float32")
+    return (np.ascontiguousarray(np.broadcast_to(grid, (samples, side, side, 2))),)
 
 
 def _max_pool_backward(grad: Any, x: Any, at: Any) -> Any:

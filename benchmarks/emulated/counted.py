@@ -23,13 +23,15 @@ class Counted:
     """The sums over the launches of one call.
 
     blocks: of the launch with the most instructions; busy: the multiprocessors that those occupy, of all. floor: the
-    bytes of the operands once and of the results once. local: accesses of warps to memory of their threads, which is
+    bytes of the operands once and of the results once. moved_bytes: of sector_bytes, those that a block's share of the
+    first cache does not hold, and all that is stored. local: accesses of warps to memory of their threads, which is
     where registers do not suffice. mma_per_instruction: as mma_share gives it. microseconds: of memory and of issue, by
     the model that the page describes.
     """
 
     case: str
     family: str
+    passes: int
     launches: int
     blocks: int
     busy: int
@@ -37,6 +39,7 @@ class Counted:
     instructions_per_element: float
     sectors_per_request: float
     sector_bytes: int
+    moved_bytes: int
     floor: int
     wavefronts_per_request: float
     mma_per_instruction: float | None
@@ -47,7 +50,7 @@ class Counted:
 
     @property
     def traffic(self) -> float:
-        return self.sector_bytes / self.floor if self.floor else 0.0
+        return self.moved_bytes / self.floor if self.floor else 0.0
 
 
 def _ratio(some: int, of: int) -> float:
@@ -85,6 +88,7 @@ def summed(
     elements: int,
     floor: int,
     longer: Sequence[records.Launch] = (),
+    passes: int = 1,
 ) -> Counted:
     """The row of a call whose launches these are; longer: as for mma_share."""
     if not launches:
@@ -95,6 +99,7 @@ def summed(
         return sum(launch.counters[name] for launch in launches for name in names)
 
     sectors = total("global_load_sectors", "global_store_sectors")
+    moved = SECTOR * total("global_load_misses", "global_store_sectors")
     most = max(launches, key=lambda launch: _instructions(launch, "warp"))
     count = most.multiprocessors
     # A block issues on one multiprocessor only.
@@ -105,6 +110,7 @@ def summed(
     return Counted(
         case,
         family,
+        passes,
         len(launches),
         most.counters["blocks"],
         min(most.counters["blocks"], count),
@@ -112,6 +118,7 @@ def summed(
         sum(_instructions(launch, "lane") for launch in launches) / elements,
         _ratio(sectors, total("global_loads", "global_stores")),
         sectors * SECTOR,
+        moved,
         floor,
         _ratio(
             total("shared_load_wavefronts", "shared_store_wavefronts"),
@@ -120,7 +127,7 @@ def summed(
         mma_share(launches, longer),
         total("global_atomics", "shared_atomics"),
         total("local_loads", "local_stores"),
-        1e6 * sectors * SECTOR / bytes_per_second,
+        1e6 * moved / bytes_per_second,
         1e6 * issue,
     )
 
@@ -153,9 +160,9 @@ def count(be: stator.Backend, case: Case) -> Counted:
     launches, result = watch(be, lambda: case.call(*operands))
     touched = arrays_of([*operands, result])
     elements = case.elements or max(x.size for x in touched)
-    floor = size_of(touched)
+    floor = size_of([*touched, *(operands[k] for k in case.again)])
     longer: list[records.Launch] = []
     if case.longer is not None:
         operands = _drawn(be, case, case.longer)
         longer, _ = watch(be, lambda: case.call(*operands))
-    return summed(case.name, case.family, launches, elements, floor, longer)
+    return summed(case.name, case.family, launches, elements, floor, longer, passes=2 if case.again else 1)

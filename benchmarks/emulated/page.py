@@ -13,12 +13,14 @@ from .counted import Counted
 
 HEAD = (
     "case",
+    "passes",
     "launches",
     "blocks",
     "busy multi-processors",
     "instructions per element",
     "sectors per request",
     "MB in sectors",
+    "MB moved",
     "least MB",
     "of the least",
     "wavefronts per request",
@@ -35,22 +37,25 @@ Made by `python -m benchmarks --target emulated --write docs/emulated_counters.m
 {device}, which counts instructions and accesses. **This is a model and no timing**: no GPU was
 measured. Counts are exact for the PTX that nvcc makes; the machine code that ptxas makes of it differs.
 
+- *passes*: 2 where all of an operand must be seen before the first result, and the operand is too long to be kept.
 - *launches*: of one call. *blocks* and *busy multiprocessors* (of {multiprocessors}) are of its launch with the most
   instructions.
 - *instructions per element*: executed by lanes, over the elements of the largest array, or over the multiplications
   of a product.
 - *sectors per request*: pieces of 32 bytes that one load or store of global memory by one warp touches. A warp that
   reads neighbouring floats touches 4, with 16 bytes a lane 16; 32 are as scattered as can be.
-- *MB in sectors*: all of those pieces, as if there were no cache; *least MB*: operands once and results once; *of the
-  least*: their ratio. Atomics are not among them. A thread that reads 16 bytes in four pieces counts their sector four
-  times, three of which a GPU's first cache would save.
+- *MB in sectors*: all of those pieces, as if there were no cache. *MB moved*: those that a block stores, and those that
+  it loads and its share of the multiprocessor's first cache does not hold. Blocks divide that cache evenly and do not
+  see what others brought; the second cache, which all share, is not modelled. *least MB*: results once and operands
+  once, or twice where there are two passes over them; *of the least*: the ratio of what is moved to it. Atomics are
+  not among them.
 - *wavefronts per request*: passes through the banks of shared memory for one load or store: 1 without conflicts and
   with up to 4 bytes a lane, 2 with 8, 4 with 16.
 - *mma per instruction*: products of tiles by matrix units over all instructions that warps issue, of the launch with
   the lowest share. It is that of the main loop where the same grid could be counted with a longer loop: then it is
   over the instructions by which the two counts differ.
 - *atomics* and *local accesses* (to arrays of a thread that do not fit into registers): instructions of warps.
-- *memory*: MB in sectors at {bandwidth:.2f} TB/s. *issue*: instructions of warps at one for each of the four schedulers
+- *memory*: MB moved at {bandwidth:.2f} TB/s. *issue*: instructions of warps at one for each of the four schedulers
   of the multiprocessors that have a block, at {clock:.2f} GHz; a launch with few blocks has few. The larger of the two
   bounds the kernel in this model, which knows neither latency nor the cost of a launch.
 
@@ -61,12 +66,14 @@ Products and Fourier transforms of the vendors' libraries are not among the case
 def cells(row: Counted) -> list[str]:
     return [
         row.case,
+        str(row.passes),
         str(row.launches),
         f"{row.blocks:,}",
         str(row.busy),
         f"{row.instructions_per_element:.1f}",
         f"{row.sectors_per_request:.1f}",
         f"{row.sector_bytes / 1e6:.2f}",
+        f"{row.moved_bytes / 1e6:.2f}",
         f"{row.floor / 1e6:.2f}",
         f"{row.traffic:.2f}",
         f"{row.wavefronts_per_request:.2f}" if row.wavefronts_per_request else "",

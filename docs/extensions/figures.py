@@ -127,7 +127,7 @@ def floors(rows: list[Row], figure: Figure, theme: Theme) -> None:
 
 
 def traffic(rows: list[Row], figure: Figure, theme: Theme) -> None:
-    axes = axes_of(figure, theme, "bytes in sectors / least bytes (each dot is a case)")
+    axes = axes_of(figure, theme, "bytes moved / least bytes (each dot is a case)")
     found: dict[str, list[tuple[float, int]]] = {}
     for row in rows:
         found.setdefault(row["family"], []).append((number(row["of the least"]), 0))

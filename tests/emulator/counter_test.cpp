@@ -245,6 +245,43 @@ void asynchronous_copies() {
   CHECK(c.shared_atomics == 2 && c.global_atomics == 0 && c.barriers == 1);
 }
 
+// Each block reads p1 pieces of 128 bytes, one behind the other, and then the first again. It has that already, unless
+// it read more in between than the cache holds; what another block has does not help it.
+void first_cache() {
+  const std::string text = kernel(R"(
+    mov.u32 %r3, %tid.x;
+    mul.wide.u32 %d1, %r3, 4;
+    ld.param.u64 %d8, [p0];
+    ld.param.u64 %d9, [p1];
+    add.u64 %d2, %d8, %d1;
+    mov.u64 %d3, %d2;
+  more:
+    ld.global.u32 %r4, [%d3];
+    add.u64 %d3, %d3, 128;
+    sub.u64 %d9, %d9, 1;
+    setp.ne.u64 %p1, %d9, 0;
+    @%p1 bra more;
+    ld.global.u32 %r4, [%d2];)",
+                                  2);
+  Settings settings;
+  settings.cache = true;
+  Rig rig(text, settings);
+  uint32_t* const in = rig.array(std::vector<uint32_t>(32 * 4096));
+  const auto misses = [&](uint32_t blocks, int pieces) {
+    const Result r = rig.run(blocks, 32, in, pieces);
+    succeed(r);
+    CHECK(r.counters.global_load_sectors == uint64_t(blocks) * (pieces + 1) * 4);
+    return r.counters.global_load_misses;
+  };
+  CHECK(misses(1, 4) == 16);
+  CHECK(misses(3, 4) == 48);
+  CHECK(misses(1, 4096) == 4097 * 4);  // 512 KiB, of 256
+  CHECK(misses(1, 1024) < 1025 * 4);
+  CHECK(misses(132 * 16, 1024) == 132 * 16 * 1025 * 4);  // of 16, a block's share
+  rig.device.settings().cache = false;
+  CHECK(misses(1, 4) == 0);
+}
+
 // How often each form is executed, where that is asked for: by warps with a lane at least.
 void forms() {
   const std::string text = R"(
@@ -319,6 +356,7 @@ int main(int argc, char** argv) {
                             {"wide and shared words", wide_and_shared_words},
                             {"diverging lanes", diverging_lanes},
                             {"asynchronous copies", asynchronous_copies},
+                            {"the first cache", first_cache},
                             {"forms of instructions", forms},
                             {"orders and threads change no counter", orders},
                             {"a seed chooses the order of blocks", seeds}});

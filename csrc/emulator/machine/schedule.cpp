@@ -44,6 +44,18 @@ std::byte* aligned(std::vector<std::byte>& storage, size_t bytes, size_t alignme
   return static_cast<std::byte*>(std::align(alignment, bytes, start, space));
 }
 
+// The first cache and shared memory are one memory, which is 28 KiB more than what can be shared (CUDA programming
+// guide, "Technical Specifications per Compute Capability"); the blocks of a multiprocessor divide what they do not
+// share.
+uint64_t cache_bytes(const Launch& launch) {
+  const Profile& p = *launch.profile;
+  const uint64_t most = std::max<uint64_t>(1, launch.resident / p.multiprocessors);
+  const uint64_t blocks = std::min(most, (launch.grid.count() + p.multiprocessors - 1) / p.multiprocessors);
+  const uint64_t each = (p.shared_per_multiprocessor + 28 * 1024) / std::max<uint64_t>(1, blocks);
+  const uint64_t shared = launch.code->shared_bytes + launch.dynamic_shared + p.shared_reserved;
+  return each > shared ? each - shared : 0;
+}
+
 // A block's memory is made once and used for one block after the other.
 std::unique_ptr<Block> make_block(Launch& launch, Worker& worker) {
   const Code& code = *launch.code;
@@ -108,6 +120,7 @@ void start(Block& b, uint64_t number) {
       barrier = {};
       barrier.waiting.resize(b.warps.size());
     }
+  if (launch.settings.cache) b.cache.start(launch.cache_bytes);
   if (launch.races) b.clock = std::make_unique<memory::BlockClock>(number, uint32_t(b.warps.size()));
   Counters& c = b.worker->counters;
   ++c.blocks;
@@ -205,6 +218,7 @@ Report run_grid(Launch& launch, Counters& counters) {
   const uint64_t total = launch.grid.count();
   uint64_t threads = launch.races ? 1 : std::max<uint64_t>(1, std::min<uint64_t>(launch.settings.threads, total));
   launch.parallel = threads > 1;
+  launch.cache_bytes = cache_bytes(launch);
   if (launch.settings.forms) launch.executed.resize(launch.code->instructions.size());
   const uint64_t limit = std::max<uint64_t>(1, (std::min(launch.resident, total) + threads - 1) / threads);
   std::atomic<uint64_t> next{0};

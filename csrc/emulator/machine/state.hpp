@@ -3,6 +3,7 @@
 
 #include "emulator/counters.hpp"
 #include "emulator/export.hpp"
+#include "emulator/machine/first_cache.hpp"
 #include "emulator/machine/instruction.hpp"
 #include "emulator/machine/level.hpp"
 #include "emulator/memory/memory.hpp"
@@ -88,6 +89,7 @@ struct Block {
   std::vector<uint64_t> shared_bits;
   Barrier barriers[16];
   std::unique_ptr<memory::BlockClock> clock;  // where races are looked for
+  FirstCache cache;                           // with Settings::cache
 };
 
 struct Launch {
@@ -103,6 +105,7 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::unique_ptr<memory::RaceChecker> races;
   uint64_t resident = 1;                // blocks that the profile holds at once
+  uint64_t cache_bytes = 0;             // of the first cache, for each block
   bool parallel = false;                // several CPU threads run it
   const ptx::Module* module = nullptr;  // for reports
   bool cooperative = false;

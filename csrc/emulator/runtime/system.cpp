@@ -35,6 +35,8 @@ bool read_option(std::string_view word, Settings* settings) {
     settings->races = true;
   else if (word == "perturb")
     settings->perturb = true;
+  else if (word == "cache")
+    settings->cache = true;
   else
     return number_after(word, "seed=", &settings->seed) ||
            (number_after(word, "threads=", &settings->threads) && settings->threads > 0);
@@ -67,7 +69,7 @@ bool make_system(const std::string& text, std::string* reason) {
     while (!description.empty()) {
       const std::string_view word = take(description, ':');
       if (read_option(word, &settings)) continue;
-      *reason = "'" + std::string(word) + "' is no option of an emulated device; the options are races, perturb, " +
+      *reason = "'" + std::string(word) + "' is no option of an emulated device; the options are races, perturb, cache, " +
                 "seed=N and threads=N";
       return false;
     }

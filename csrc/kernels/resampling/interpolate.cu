@@ -1,18 +1,23 @@
 // Arrays at another resolution: weighted sums of the elements around each position.
 #include "device/launcher.cuh"
 #include "device/planes.cuh"
+#include "kernels/resampling/interpolate_tile.cuh"
 #include "kernels/resampling/taps.cuh"
 
 namespace stator::STATOR_TARGET::resampling {
 namespace {
 
 struct InterpolateTuning {
-  static constexpr int block = 256;
-  static constexpr int elements = by_target<256, 8192>::value;  // of a block
-  static constexpr int tile = 256;                              // results of a row that the fast host makes at once
-  static constexpr int columns = 1024;                          // elements that they may be of
+  static constexpr int elements = 8192;  // of a block of the fast host
+  static constexpr int tile = 256;       // results of a row that it makes at once
+  static constexpr int columns = 1024;   // elements that they may be of
 };
-using Cut = Planes<InterpolateTuning::elements>;
+// Whole rows of the fast host's blocks.
+struct RowCut : Planes<InterpolateTuning::elements> {
+  RowCut(int64_t planes, const int (&extent)[3], int) : Planes(planes, extent[0], extent[1], extent[2]) {}
+  int64_t blocks() const { return row_blocks(); }
+};
+using Cut = std::conditional_t<fast_host, RowCut, TileCut>;
 
 // A row of results on the fast host: rows of the operand are added up, then their elements, so that loops over a row
 // become vector instructions.
@@ -41,8 +46,9 @@ STATOR_FN void interpolate_row(const Interpolate& p, const T* plane, const Taps<
   for (int o = 0; o < count; ++o) out[o] = convert<T>(sum[o]);
 }
 
+// Of the fast host.
 template <int N, class T, int Size>
-STATOR_FN void interpolate_block(const Group<Size>& group, const Interpolate& p, const Cut& cut, int64_t rows) {
+STATOR_FN void interpolate_rows(const Group<Size>& group, const Interpolate& p, const RowCut& cut) {
   using A = opmath_t<T>;
   const T* const x = static_cast<const T*>(p.x);
   T* const out = static_cast<T*>(p.out);
@@ -73,60 +79,63 @@ STATOR_FN void interpolate_block(const Group<Size>& group, const Interpolate& p,
       out[at.linear] = convert<T>(sum);
     }
   };
-  if constexpr (fast_host) {
-    constexpr int tile = InterpolateTuning::tile;
-    int from[N][tile], begin = -1, first = 0, width = 0;
-    A weight[N][tile];
-    cut.template for_rows<tile>(group, rows, [&](Place at, int count) {
-      if (begin != at.at[2]) {  // another tile of the row than before
-        begin = at.at[2];
-        int last = 0;
-        first = p.in[2];
-        for (int o = 0; o < count; ++o) {
-          const Taps<A, N> w = axis_taps<N, A>(p, 2, begin + o);
-          for (int k = 0; k < N; ++k) {
-            from[k][o] = w.at[k];
-            weight[k][o] = w.weight[k];
-            first = w.at[k] < first ? w.at[k] : first;
-            last = w.at[k] > last ? w.at[k] : last;
-          }
+  constexpr int tile = InterpolateTuning::tile;
+  int from[N][tile], begin = -1, first = 0, width = 0;
+  A weight[N][tile];
+  cut.template for_rows<tile>(group, cut.rows_per_block(), [&](Place at, int count) {
+    if (begin != at.at[2]) {  // another tile of the row than before
+      begin = at.at[2];
+      int last = 0;
+      first = p.in[2];
+      for (int o = 0; o < count; ++o) {
+        const Taps<A, N> w = axis_taps<N, A>(p, 2, begin + o);
+        for (int k = 0; k < N; ++k) {
+          from[k][o] = w.at[k];
+          weight[k][o] = w.weight[k];
+          first = w.at[k] < first ? w.at[k] : first;
+          last = w.at[k] > last ? w.at[k] : last;
         }
-        width = last + 1 - first;
-        for (int o = 0; o < count; ++o)
-          for (int k = 0; k < N; ++k) from[k][o] -= first;
       }
-      const T* const plane = x + at.plane * size;
-      const Taps<A, N> d = axis_taps<N, A>(p, 0, at.at[0]), h = axis_taps<N, A>(p, 1, at.at[1]);
-      if constexpr (N == 1) {
-        const T* const row = plane + (int64_t(d.at[0]) * p.in[1] + h.at[0]) * p.in[2] + first;
-        for (int o = 0; o < count; ++o) out[at.linear + o] = row[from[0][o]];
-      } else if (width <= InterpolateTuning::columns) {
-        interpolate_row<N, T>(p, plane, d, h, from, weight, first, width, count, out + at.linear);
-      } else {
-        for (int o = 0; o < count; ++o, ++at.at[2], ++at.linear) element(at);
-      }
-    });
-  } else {
-    cut.for_each(group, element);
-  }
+      width = last + 1 - first;
+      for (int o = 0; o < count; ++o)
+        for (int k = 0; k < N; ++k) from[k][o] -= first;
+    }
+    const T* const plane = x + at.plane * size;
+    const Taps<A, N> d = axis_taps<N, A>(p, 0, at.at[0]), h = axis_taps<N, A>(p, 1, at.at[1]);
+    if constexpr (N == 1) {
+      const T* const row = plane + (int64_t(d.at[0]) * p.in[1] + h.at[0]) * p.in[2] + first;
+      for (int o = 0; o < count; ++o) out[at.linear + o] = row[from[0][o]];
+    } else if (width <= InterpolateTuning::columns) {
+      interpolate_row<N, T>(p, plane, d, h, from, weight, first, width, count, out + at.linear);
+    } else {
+      for (int o = 0; o < count; ++o, ++at.at[2], ++at.linear) element(at);
+    }
+  });
+}
+
+template <int N, class T, int Size>
+STATOR_FN void interpolate_block(const Group<Size>& group, const Interpolate& p, const Cut& cut) {
+  if constexpr (fast_host)
+    interpolate_rows<N, T>(group, p, cut);
+  else
+    interpolate_tile<N, T>(group, p, cut);
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void interpolate_kernel(Interpolate p, Cut cut, int64_t rows) {
+STATOR_KERNEL(Size) void interpolate_kernel(Interpolate p, Cut cut) {
   const Group<Size> group;
   if (p.mode == Interpolation::linear)
-    interpolate_block<2, T>(group, p, cut, rows);
+    interpolate_block<2, T>(group, p, cut);
   else if (p.mode == Interpolation::cubic)
-    interpolate_block<4, T>(group, p, cut, rows);
+    interpolate_block<4, T>(group, p, cut);
   else
-    interpolate_block<1, T>(group, p, cut, rows);
+    interpolate_block<1, T>(group, p, cut);
 }
 
 void interpolate(const params::Queue& q, const Interpolate& p) {
-  const Cut cut(p.planes, p.out_extent[0], p.out_extent[1], p.out_extent[2]);
+  const Cut cut(p.planes, p.out_extent, q.limits->multiprocessors);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "interpolate", interpolate_kernel<T, InterpolateTuning::block>,
-           {fast_host ? cut.row_blocks() : cut.blocks(), InterpolateTuning::block}, p, cut, cut.rows_per_block());
+    launch(q, "interpolate", interpolate_kernel<T, TileTuning::block>, {cut.blocks(), TileTuning::block}, p, cut);
   });
 }
 

@@ -1,6 +1,7 @@
 // The gradient of interpolation: each element adds up the slopes of the results that it is a part of, in their order.
 #include "device/launcher.cuh"
 #include "kernels/resampling/slope_rows.cuh"
+#include "kernels/resampling/slope_tile.cuh"
 
 namespace stator::STATOR_TARGET::resampling {
 namespace {
@@ -57,9 +58,27 @@ STATOR_KERNEL(Size) void interpolate_backward_kernel(Interpolate p, SlopeCut cut
     slopes_of_block<1, T>(group, p, cut);
 }
 
+template <class T, int Size>
+STATOR_KERNEL(Size) void interpolate_backward_tile_kernel(Interpolate p, TileCut cut) {
+  const Group<Size> group;
+  if (p.mode == Interpolation::linear)
+    slopes_of_tile<2, T>(group, p, cut);
+  else if (p.mode == Interpolation::cubic)
+    slopes_of_tile<4, T>(group, p, cut);
+  else
+    slopes_of_tile<1, T>(group, p, cut);
+}
+
 void interpolate_backward(const params::Queue& q, const Interpolate& p) {
-  const SlopeCut cut(p.planes, p.in[0], p.in[1], p.in[2]);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (!fast_host)
+      if (fits_slopes<opmath_t<T>>(p, 1) && fits_slopes<opmath_t<T>>(p, 2)) {
+        const TileCut cut(p.planes, p.in, q.limits->multiprocessors);
+        launch(q, "interpolate_backward_tile", interpolate_backward_tile_kernel<T, TileTuning::block>,
+               {cut.blocks(), TileTuning::block}, p, cut);
+        return;
+      }
+    const SlopeCut cut(p.planes, p.in[0], p.in[1], p.in[2]);
     launch(q, "interpolate_backward", interpolate_backward_kernel<T, SlopeTuning::block>,
            {fast_host ? cut.row_blocks() : cut.blocks(), SlopeTuning::block}, p, cut);
   });

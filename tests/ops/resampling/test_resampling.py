@@ -33,6 +33,32 @@ def test_interpolation_of_all_dtypes(be, mode, more, dtype):
     close(nn.interpolate_backward(be.asarray(g), be.asarray(x), **options), want)
 
 
+# Longer than a tile of rows or columns, with tiles that go on in the next plane; and results so many that their weights
+# in an element are not kept.
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize(
+    ("shape", "size", "mode"),
+    [
+        ((2, 2, 37, 70), (50, 131), "bilinear"),
+        ((2, 2, 37, 70), (30, 67), "bicubic"),
+        ((3, 1, 5, 7), (70, 3), "nearest"),
+        ((1, 2, 3, 5, 66), (4, 9, 70), "trilinear"),
+        ((1, 2, 150), (97,), "linear"),
+        ((1, 2, 2, 3), (81, 200), "bilinear"),
+        ((1, 2, 2, 3), (5, 150), "nearest"),
+        ((1, 1, 3, 2), (160, 2), "bicubic"),
+    ],
+    ids=str,
+)
+def test_interpolation_beyond_a_tile(be, shape, size, mode, dtype):
+    x, options = drawn(shape, dtype), {"size": size, "mode": mode}
+    units = 4 * max(shape)  # weights are differences of places, which grow with the axis
+    close(nn.interpolate(be.asarray(x), **options), oracle.interpolate(widen(x), **options), max(64, units))
+    g = drawn((*shape[:2], *size), dtype, 1)
+    want = oracle.interpolate_backward(widen(g), widen(x), **options)
+    close(nn.interpolate_backward(be.asarray(g), be.asarray(x), **options), want, max(128, units))
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
 def test_grids_of_all_dtypes(be, mode, dtype):

@@ -40,8 +40,10 @@ Flow copy(Warp& w, const Instruction& i, uint32_t mask) {
   if (p.any & (bytes - 1)) misaligned(w, i, mask, to, bytes);
   Counters& c = w.worker->counters;
   if (reading) {
+    const Pattern read = pattern_of(from, reading, bytes);
     ++c.global_loads;
-    c.global_load_sectors += sectors(from, reading, bytes, pattern_of(from, reading, bytes));
+    c.global_load_sectors += sectors(from, reading, bytes, read);
+    if (w.block->launch->settings.cache) c.global_load_misses += missing_sectors(*w.block, from, reading, bytes, read);
     c.global_load_bytes += bytes * unsigned(__builtin_popcount(reading));
   }
   ++c.shared_stores;

@@ -90,6 +90,7 @@ void access_global(Warp& w, const Instruction& i, uint32_t mask, const uint64_t 
   (Store ? c.global_stores : c.global_loads) += 1;
   (Store ? c.global_store_sectors : c.global_load_sectors) += sectors(a, mask, bytes, p);
   (Store ? c.global_store_bytes : c.global_load_bytes) += bytes * unsigned(__builtin_popcount(mask));
+  if (!Store && w.block->launch->settings.cache) c.global_load_misses += missing_sectors(*w.block, a, mask, bytes, p);
   if (w.block->launch->races) note_access(w, i, mask, a, bytes, false, Store, false);
   move_values<E, Store>(w, i, mask, a, p.linear);
 }

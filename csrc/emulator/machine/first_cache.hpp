@@ -1,0 +1,39 @@
+// A block's share of its multiprocessor's first cache, as a model: which sectors that loads touch it holds already.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stator::emulator::machine {
+
+// Sectors of 32 bytes, in sets of four of which the one longest unused gives way. Stores pass through and leave
+// nothing.
+class FirstCache {
+ public:
+  static constexpr unsigned ways = 4, sector_bytes = 32;
+
+  // Empty, and of about so many bytes.
+  void start(uint64_t bytes) {
+    bits_ = 1;
+    while (bits_ < 16 && (uint64_t(2) << bits_) * ways * sector_bytes <= bytes) ++bits_;
+    tags_.assign((uint64_t(1) << bits_) * ways, ~uint64_t(0));
+  }
+
+  // Whether the sector had to be brought.
+  bool misses(uint64_t sector) {
+    // The set is a hash, as in the hardware: else arrays at distances of powers of two would meet in few sets.
+    uint64_t* const set = &tags_[(sector * 0x9e3779b97f4a7c15 >> (64 - bits_)) * ways];
+    unsigned k = 0;
+    while (k < ways && set[k] != sector) ++k;
+    const bool missing = k == ways;
+    for (k = missing ? ways - 1 : k; k > 0; --k) set[k] = set[k - 1];
+    set[0] = sector;
+    return missing;
+  }
+
+ private:
+  unsigned bits_ = 1;
+  std::vector<uint64_t> tags_;
+};
+
+}  // namespace stator::emulator::machine
