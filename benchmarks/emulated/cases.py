@@ -275,6 +275,13 @@ def _layers() -> list[Case]:
         Case("attention", "attention", normal(8, 256, 64, count=3), nn.attention),
         Case("attention f16", "attention", _heads(256, 256, 64), nn.attention, longer=_heads(256, 512, 64)),
         Case(
+            "attention f16 of many queries",
+            "attention",
+            _heads(2176, 64, 64),
+            nn.attention,
+            longer=_heads(2176, 128, 64),
+        ),
+        Case(
             "attention f16 of large heads",
             "attention",
             _heads(256, 256, 128),
@@ -458,6 +465,7 @@ def _quantization() -> list[Case]:
             rows,
             lambda x, low, high, bins: nn.observe_histogram(x, bins, low, high),
             lambda x: (*_with_ends(x), stator.zeros(2048, dtype="float32", device=x.backend)),
+            again=(0,),  # the ends of the range come before the bins
         ),
         Case("quantize_int4", "quantization", weights, nn.quantize_int4),
         Case(

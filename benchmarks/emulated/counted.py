@@ -23,8 +23,8 @@ class Counted:
     """The sums over the launches of one call.
 
     blocks: of the launch with the most instructions; busy: the multiprocessors that those occupy, of all. floor: the
-    bytes of the operands once and of the results once. moved_bytes: of sector_bytes, those that a block's share of the
-    first cache does not hold, and all that is stored. local: accesses of warps to memory of their threads, which is
+    bytes of the operands once and of the results once. moved_bytes: of sector_bytes, those that the first caches do
+    not hold, and all that is stored. local: accesses of warps to memory of their threads, which is
     where registers do not suffice. mma_per_instruction: as mma_share gives it. microseconds: of memory and of issue, by
     the model that the page describes.
     """

@@ -44,9 +44,9 @@ measured. Counts are exact for the PTX that nvcc makes; the machine code that pt
   of a product.
 - *sectors per request*: pieces of 32 bytes that one load or store of global memory by one warp touches. A warp that
   reads neighbouring floats touches 4, with 16 bytes a lane 16; 32 are as scattered as can be.
-- *MB in sectors*: all of those pieces, as if there were no cache. *MB moved*: those that a block stores, and those that
-  it loads and its share of the multiprocessor's first cache does not hold. Blocks divide that cache evenly and do not
-  see what others brought; the second cache, which all share, is not modelled. *least MB*: results once and operands
+- *MB in sectors*: all of those pieces, as if there were no cache. *MB moved*: those that are stored, and those that
+  are loaded and not held by the multiprocessor's first cache. Multiprocessors take blocks in turn and keep what earlier
+  ones read; the second cache, which all share, is not modelled. *least MB*: results once and operands
   once, or twice where there are two passes over them; *of the least*: the ratio of what is moved to it. Atomics are
   not among them.
 - *wavefronts per request*: passes through the banks of shared memory for one load or store: 1 without conflicts and

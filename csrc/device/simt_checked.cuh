@@ -33,6 +33,10 @@ T shuffle_up(T value, int delta, uint32_t mask, Site site) {
   return shuffle(value, lane >= delta ? lane - delta : lane, mask, site);
 }
 template <class T>
+T exchange(T value, int difference, uint32_t mask, Site site) {
+  return shuffle(value, (rank() % 32) ^ difference, mask, site);
+}
+template <class T>
 T broadcast(T value, int lane, uint32_t mask, Site site) {
   return shuffle(value, lane, mask, site);
 }

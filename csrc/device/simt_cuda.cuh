@@ -43,6 +43,11 @@ template <class T>
 STATOR_FN T shuffle_up(T value, int delta, uint32_t mask, Site) {
   return move_words(value, [=](uint32_t w) { return __shfl_up_sync(mask, w, delta); });
 }
+// Lanes whose numbers differ in the bits of `difference` get each other's values.
+template <class T>
+STATOR_FN T exchange(T value, int difference, uint32_t mask, Site) {
+  return move_words(value, [=](uint32_t w) { return __shfl_xor_sync(mask, w, difference); });
+}
 template <class T>
 STATOR_FN T broadcast(T value, int lane, uint32_t mask, Site) {
   return move_words(value, [=](uint32_t w) { return __shfl_sync(mask, w, lane); });

@@ -23,6 +23,12 @@ STATOR_FN void copy_async(void* to, const void* from, int bytes) {
                "l"(__cvta_generic_to_global(from)), "r"(bytes), "n"(Offset)
                : "memory");
 }
+template <int Offset = 0>
+STATOR_FN void copy_async(void* to, const void* from, std::integral_constant<int, 16>) {
+  asm volatile("cp.async.cg.shared.global [%0 + %2], [%1], 16;" ::"r"(detail::shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "n"(Offset)
+               : "memory");
+}
 STATOR_FN void copies_arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // The lanes of a warp, which may have parted, take the functions below together.
@@ -86,6 +92,8 @@ inline constexpr bool has_tensor_cores = false;
 
 template <int Offset = 0>
 STATOR_FN void copy_async(void*, const void*, int) {}
+template <int Offset = 0>
+STATOR_FN void copy_async(void*, const void*, std::integral_constant<int, 16>) {}
 STATOR_FN void copies_arrived() {}
 STATOR_FN void meet() {}
 template <int Offset = 0>

@@ -36,7 +36,7 @@ struct STATOR_EMULATOR_API Counters {
   // Of global memory, by any instruction but atomics. A request is one instruction of one warp; its sectors are the
   // 32-byte pieces of memory that it touches; its bytes those that lanes load or store.
   uint64_t global_loads = 0, global_load_sectors = 0, global_load_bytes = 0;
-  uint64_t global_load_misses = 0;  // sectors that the block's share of the first cache did not hold; Settings::cache
+  uint64_t global_load_misses = 0;  // sectors that the first cache did not hold; Settings::cache
   uint64_t global_stores = 0, global_store_sectors = 0, global_store_bytes = 0;
   // A wavefront is a pass through the 32 banks of shared memory: one without conflicts.
   uint64_t shared_loads = 0, shared_load_wavefronts = 0;

@@ -11,7 +11,7 @@ struct Settings {
   bool uninitialised = true;            // report reads of bytes that nothing wrote
   bool perturb = false;                 // move results of approximate functions within their documented error
   uint64_t budget = uint64_t(1) << 36;  // instructions of warps that a launch may execute
-  bool cache = false;                   // model each block's share of the first cache: Counters::global_load_misses
+  bool cache = false;                   // model the multiprocessors' first caches: Counters::global_load_misses
   bool forms = false;                   // count how often each form of an instruction is executed: Result::forms
   uint32_t threads = 1;                 // of the CPU, among which a launch's blocks are spread
 };

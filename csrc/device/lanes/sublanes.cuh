@@ -39,8 +39,7 @@ STATOR_FN A fold_sublanes(A value, [[maybe_unused]] int lanes, [[maybe_unused]] 
 #if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
   STATOR_UNROLL()
   for (int delta = lanes / 2; delta > 0; delta /= 2)
-    value = op(value, simt::shuffle_down(value, delta, 0xffffffffu, Site::here()));
-  value = simt::broadcast(value, simt::rank() % most_sublanes & ~(lanes - 1), 0xffffffffu, Site::here());
+    value = op(value, simt::exchange(value, delta, 0xffffffffu, Site::here()));
 #endif
   return value;
 }

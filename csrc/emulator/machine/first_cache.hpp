@@ -1,4 +1,4 @@
-// A block's share of its multiprocessor's first cache, as a model: which sectors that loads touch it holds already.
+// The first cache of a multiprocessor, as a model: which sectors that loads touch it holds already.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@ class FirstCache {
  public:
   static constexpr unsigned ways = 4, sector_bytes = 32;
 
-  // Empty, and of about so many bytes.
-  void start(uint64_t bytes) {
-    bits_ = 1;
+  // Of about so many bytes.
+  explicit FirstCache(uint64_t bytes) {
     while (bits_ < 16 && (uint64_t(2) << bits_) * ways * sector_bytes <= bytes) ++bits_;
     tags_.assign((uint64_t(1) << bits_) * ways, ~uint64_t(0));
   }

@@ -45,15 +45,14 @@ std::byte* aligned(std::vector<std::byte>& storage, size_t bytes, size_t alignme
 }
 
 // The first cache and shared memory are one memory, which is 28 KiB more than what can be shared (CUDA programming
-// guide, "Technical Specifications per Compute Capability"); the blocks of a multiprocessor divide what they do not
-// share.
+// guide, "Technical Specifications per Compute Capability"). What resident blocks share is taken from it.
 uint64_t cache_bytes(const Launch& launch) {
   const Profile& p = *launch.profile;
   const uint64_t most = std::max<uint64_t>(1, launch.resident / p.multiprocessors);
   const uint64_t blocks = std::min(most, (launch.grid.count() + p.multiprocessors - 1) / p.multiprocessors);
-  const uint64_t each = (p.shared_per_multiprocessor + 28 * 1024) / std::max<uint64_t>(1, blocks);
-  const uint64_t shared = launch.code->shared_bytes + launch.dynamic_shared + p.shared_reserved;
-  return each > shared ? each - shared : 0;
+  const uint64_t all = p.shared_per_multiprocessor + 28 * 1024;
+  const uint64_t shared = blocks * (launch.code->shared_bytes + launch.dynamic_shared + p.shared_reserved);
+  return all > shared ? all - shared : 0;
 }
 
 // A block's memory is made once and used for one block after the other.
@@ -120,7 +119,8 @@ void start(Block& b, uint64_t number) {
       barrier = {};
       barrier.waiting.resize(b.warps.size());
     }
-  if (launch.settings.cache) b.cache.start(launch.cache_bytes);
+  // Multiprocessors take blocks in turn, and keep what earlier ones read.
+  if (launch.settings.cache) b.cache = &b.worker->caches[number % launch.profile->multiprocessors];
   if (launch.races) b.clock = std::make_unique<memory::BlockClock>(number, uint32_t(b.warps.size()));
   Counters& c = b.worker->counters;
   ++c.blocks;
@@ -230,6 +230,7 @@ Report run_grid(Launch& launch, Counters& counters) {
     worker.last.resize(launch.code->sites + 1);
     worker.executed.resize(launch.executed.size());
     worker.counters.registers_bytes = launch.code->register_bytes;
+    if (launch.settings.cache) worker.caches.resize(launch.profile->multiprocessors, FirstCache(launch.cache_bytes));
     const unsigned mode = _mm_getcsr();
     _mm_setcsr(0x1f80);  // nearest, nothing flushed, no traps
     Report report;

@@ -89,7 +89,7 @@ struct Block {
   std::vector<uint64_t> shared_bits;
   Barrier barriers[16];
   std::unique_ptr<memory::BlockClock> clock;  // where races are looked for
-  FirstCache cache;                           // with Settings::cache
+  FirstCache* cache = nullptr;                // of its multiprocessor, with Settings::cache
 };
 
 struct Launch {
@@ -105,7 +105,7 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::unique_ptr<memory::RaceChecker> races;
   uint64_t resident = 1;                // blocks that the profile holds at once
-  uint64_t cache_bytes = 0;             // of the first cache, for each block
+  uint64_t cache_bytes = 0;             // of each first cache
   bool parallel = false;                // several CPU threads run it
   const ptx::Module* module = nullptr;  // for reports
   bool cooperative = false;
@@ -119,6 +119,7 @@ struct Worker {
   Counters counters;
   std::vector<uint64_t> executed;         // by instructions: how often, where that is counted
   std::vector<memory::Allocation*> last;  // that each instruction accessed
+  std::vector<FirstCache> caches;         // by multiprocessors, with Settings::cache
 };
 
 // How many times a warp executed pmevent, in all launches of the process.

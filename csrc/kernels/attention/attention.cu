@@ -49,9 +49,16 @@ void launch_fast(const params::Queue& q, const Attention& p) {
 template <class T, int D>
 void launch_blocks(const params::Queue& q, const Attention& p) {
   if constexpr (has_tensor_cores && is_half<T>) {
-    using Tune = MatrixTuning<D>;
-    launch(q, "attention_matrix", attention_matrix_kernel<T, D, Tune::block>,
-           {query_tiles(p, Tune::rows), Tune::block, Tune::shared_bytes}, p, in_vectors(p));
+    const auto with = [&]<int Strips>(std::integral_constant<int, Strips>) {
+      using Tune = MatrixTuning<D, Strips>;
+      launch(q, "attention_matrix", attention_matrix_kernel<T, D, Strips, Tune::block>,
+             {query_tiles(p, Tune::rows), Tune::block, Tune::shared_bytes}, p, in_vectors(p));
+    };
+    // Two strips of larger heads do not fit into registers.
+    if constexpr (D == 64)
+      if (query_tiles(p, MatrixTuning<D, 2>::rows) >= q.limits->multiprocessors)
+        return with(std::integral_constant<int, 2>{});
+    with(std::integral_constant<int, 1>{});
   } else {
     launch(q, "attention_tile", attention_tile_kernel<T, D, TileTuning::block>,
            {query_tiles(p, TileTuning::rows), TileTuning::block}, p, in_vectors(p));

@@ -1,5 +1,6 @@
-// Attention of halves by the matrix units. A warp has 16 queries, whose scores and sums stay in registers: a score
-// is in the lane and place in which the product with v wants it.
+// Attention of halves by the matrix units. A warp has one or two strips of 16 queries, whose scores and sums stay in
+// registers: a score is in the lane and place in which the product with v wants it. Strips share what is read of keys
+// and values.
 #pragma once
 
 #include "device/constants.cuh"
@@ -9,12 +10,12 @@
 namespace stator::STATOR_TARGET::attention {
 
 // D: the largest size of a head that the kernel takes.
-template <int D>
+template <int D, int Strips>
 struct MatrixTuning {
   static constexpr int block = 128;
-  static constexpr int rows = block / 32 * 16;     // queries of a block
-  static constexpr int keys = D <= 128 ? 64 : 32;  // that are in shared memory at a time
-  static constexpr int columns = 32;               // of values that are multiplied, or left out, together
+  static constexpr int rows = block / 32 * Strips * 16;  // queries of a block
+  static constexpr int keys = D <= 128 ? 64 : 32;        // that are in shared memory at a time
+  static constexpr int columns = 32;                     // of values that are multiplied, or left out, together
   static constexpr int shared_bytes = (rows + 2 * keys) * D * 2;
 };
 
@@ -42,6 +43,7 @@ struct RowCopies {
   static_assert(Size % width == 0 && step % 8 == 0 && Rows % step == 0);
   const T* from;  // the chunk in the first row
   int64_t row_step, column_step, left;
+  int64_t turn_step;  // from a row of the thread to the next one
   T* to;
   int row, column, columns;
   bool vectors;
@@ -52,6 +54,7 @@ struct RowCopies {
       : row_step(row_step),
         column_step(column_step),
         left(end - first),
+        turn_step(step * row_step),
         to(tile.at(rank / width, rank % width)),
         row(rank / width),
         column(rank % width * 8),
@@ -67,11 +70,19 @@ struct RowCopies {
       if (column + on >= Pad && column + on >= (columns + Pad - 1) / Pad * Pad) return;
       const T* place = from + on * column_step;
       if (vectors) {
-        const int there = column + on < columns ? rows - row : 0;
+        const bool inside = column + on < columns;
+        if (inside && left >= Rows) {
+          for_constants<Rows / step>([&](auto turn) {
+            copy_async<Tile::below(turn * step, on / 8)>(to, place, std::integral_constant<int, 16>{});
+            place += turn_step;
+          });
+          return;
+        }
+        const int there = inside ? rows - row : 0;
         for_constants<Rows / step>([&](auto turn) {
           constexpr int r = turn * step;
           copy_async<Tile::below(r, on / 8)>(to, place, r < there ? 16 : 0);
-          place += step * row_step;
+          place += turn_step;
         });
         return;
       }
@@ -85,36 +96,48 @@ struct RowCopies {
         place += step * row_step;
       }
     });
-    from += Rows * row_step;
+    from += Rows / step * turn_step;
     left -= Rows;
   }
 };
 
-// What a lane keeps of its two queries: what their exponentials are relative to, in units of exp2, and its part of the
-// sum. The reference follows the largest score only where that is more than 2^8 times as large, which halves can hold,
-// so that what was summed is seldom rescaled, as in FlashAttention-4.
+// What a lane keeps of a query: what its exponentials are relative to, in units of exp2, and its part of their sum,
+// where that is a result. The reference follows the largest score only where that is more than 2^8 times as large,
+// which halves can hold, so that what was summed is seldom rescaled, as in FlashAttention-4.
 struct QueryState {
   static constexpr float slack = 8;
   float reference = -limits<float>::infinity(), sum = 0;
 };
 
-template <class T, int D, int Size>
+template <class T, int D, int Strips, int Size>
 struct MatrixWarp {
-  using Tune = MatrixTuning<D>;
+  using Tune = MatrixTuning<D, Strips>;
   using Half = HalfTile<T, D>;
   static constexpr int score_tiles = Tune::keys / 8, out_tiles = D / 8;
   int warp, lane;
-  float out[out_tiles][4];
-  float score[score_tiles][4];
-  QueryState state[2];
+  struct Strip {
+    float out[out_tiles][4];
+    // The sums of the exponentials as halves, in each column: products with ones. So what a half has lost is lost in
+    // the dividend and in the divisor, and sums take no instructions of lanes.
+    float total[4];
+    float score[score_tiles][4];
+    QueryState state[2];
+  };
+  Strip strips[Strips];
 
   STATOR_FN explicit MatrixWarp(int rank) : warp(rank / 32), lane(rank % 32) {
     STATOR_UNROLL()
-    for (int t = 0; t < out_tiles; ++t)
-      for (int e = 0; e < 4; ++e) out[t][e] = 0;
+    for (int u = 0; u < Strips; ++u) {
+      STATOR_UNROLL()
+      for (int e = 0; e < 4; ++e) {
+        strips[u].total[e] = 0;
+        STATOR_UNROLL()
+        for (int t = 0; t < out_tiles; ++t) strips[u].out[t][e] = 0;
+      }
+    }
   }
-  // The query, of the block, of elements e of the lane, and the key or column of element e of tile t.
-  STATOR_FN int query(int e) const { return warp * 16 + lane / 4 + e / 2 * 8; }
+  // The query, of the block, of elements e of the lane in strip u, and the key or column of element e of tile t.
+  STATOR_FN int query(int u, int e) const { return (warp * Strips + u) * 16 + lane / 4 + e / 2 * 8; }
   STATOR_FN int column(int t, int e) const { return t * 8 + lane % 4 * 2 + e % 2; }
 
   STATOR_FN void multiply_keys(const Half& q, const Half& k, int size) {
@@ -123,15 +146,19 @@ struct MatrixWarp {
       constexpr int s = part;
       if (s > 0 && s * 16 >= size) return;
       constexpr int chunk = s * 2 % 8, on = s / 4 * 8;  // chunks, of which 8 are exchanged
-      uint32_t a[4];
-      load_matrices<Half::below(0, on)>(a, q.at(warp * 16 + lane % 16, chunk + lane / 16));
+      uint32_t a[Strips][4];
+      const T* const of_a = q.at(warp * Strips * 16 + lane % 16, chunk + lane / 16);
+      for_constants<Strips>([&](auto u) { load_matrices<Half::below(u * 16, on)>(a[u], of_a); });
       const T* const of_b = k.at(lane / 16 * 8 + lane % 8, chunk + lane / 8 % 2);
       for_constants<score_tiles / 2>([&](auto pair) {
         constexpr int t = pair * 2;
         uint32_t b[4];
         load_matrices<Half::below(t * 8, on)>(b, of_b);
-        multiply_matrices<T, s == 0>(score[t], a, b[0], b[1]);
-        multiply_matrices<T, s == 0>(score[t + 1], a, b[2], b[3]);
+        STATOR_UNROLL()
+        for (int u = 0; u < Strips; ++u) {
+          multiply_matrices<T, s == 0>(strips[u].score[t], a[u], b[0], b[1]);
+          multiply_matrices<T, s == 0>(strips[u].score[t + 1], a[u], b[2], b[3]);
+        }
       });
     });
   }
@@ -140,75 +167,111 @@ struct MatrixWarp {
   template <class Mask>
   STATOR_FN void apply_mask(const Attention& p, const Mask& mask, int64_t first_query, int64_t first_key, float unit) {
     STATOR_UNROLL()
-    for (int t = 0; t < score_tiles; ++t) {
+    for (int u = 0; u < Strips; ++u) {
       STATOR_UNROLL()
-      for (int e = 0; e < 4; ++e) {
-        const int64_t i = first_query + query(e), j = first_key + column(t, e);
-        const bool seen = i < p.queries && j < p.keys && !(p.causal && j > i);
-        const float s = score[t][e] * unit;
-        score[t][e] = !seen ? -limits<float>::infinity() : mask.data != nullptr ? mask(s, i, j) : s;
+      for (int t = 0; t < score_tiles; ++t) {
+        STATOR_UNROLL()
+        for (int e = 0; e < 4; ++e) {
+          const int64_t i = first_query + query(u, e), j = first_key + column(t, e);
+          const bool seen = i < p.queries && j < p.keys && !(p.causal && j > i);
+          const float s = strips[u].score[t][e] * unit;
+          strips[u].score[t][e] = !seen ? -limits<float>::infinity() : mask.data != nullptr ? mask(s, i, j) : s;
+        }
       }
     }
+  }
+
+  // How many of the first keys all queries from `first_query` on see, with scores that need a multiplication alone.
+  template <class Mask>
+  STATOR_FN static int64_t seen_by_all(const Attention& p, const Mask& mask, int64_t first_query, float unit) {
+    if (mask.data != nullptr || !(unit > 0)) return 0;
+    return p.causal && first_query < p.keys ? first_query : p.keys;
   }
 
   // Scores become exponentials relative to the reference.
   template <class Mask>
-  STATOR_FN void exponentials(const Attention& p, const Mask& mask, int64_t first_query, int64_t first_key) {
-    float unit = mask.unit * float(p.scale);
-    if (mask.data != nullptr || first_key + Tune::keys > p.keys || !(unit > 0) ||
-        (p.causal && first_key + Tune::keys > first_query)) {
+  STATOR_FN void exponentials(const Attention& p, const Mask& mask, int64_t first_query, int64_t first_key, float unit,
+                              int64_t seen) {
+    if (first_key + Tune::keys > seen) {
       apply_mask(p, mask, first_query, first_key, unit);
       unit = 1;
     }
+    STATOR_UNROLL()
+    for (int u = 0; u < Strips; ++u) exponentials(strips[u], unit, p.lse != nullptr);
+  }
+
+  STATOR_FN void exponentials(Strip& strip, float unit, bool summed) {
     float scale[2];
     STATOR_UNROLL()
     for (int h = 0; h < 2; ++h) {
+      QueryState& state = strip.state[h];
       const auto larger = [](float a, float b) { return fmaxf(a, b); };  // NaN is found by the sum
-      float largest = larger(score[0][2 * h], score[0][2 * h + 1]);
+      float largest = larger(strip.score[0][2 * h], strip.score[0][2 * h + 1]);
       STATOR_UNROLL()
-      for (int t = 1; t < score_tiles; ++t) largest = larger(largest, larger(score[t][2 * h], score[t][2 * h + 1]));
+      for (int t = 1; t < score_tiles; ++t)
+        largest = larger(largest, larger(strip.score[t][2 * h], strip.score[t][2 * h + 1]));
       largest = fold_sublanes(largest, 4, larger) * unit;
-      const bool follows = largest > state[h].reference + QueryState::slack;
-      const float reference = follows ? largest : state[h].reference;
-      scale[h] = follows ? quick_exp2(state[h].reference - reference) : 1.0f;
-      state[h].reference = reference;
+      const bool follows = largest > state.reference + QueryState::slack;
+      const float reference = follows ? largest : state.reference;
+      scale[h] = follows ? quick_exp2(state.reference - reference) : 1.0f;
+      state.reference = reference;
       const float subtracted = reference == -limits<float>::infinity() ? 0.0f : reference;
-      float sum = 0;
       STATOR_UNROLL()
       for (int t = 0; t < score_tiles; ++t) {
         STATOR_UNROLL()
-        for (int e = 2 * h; e < 2 * h + 2; ++e) score[t][e] = quick_exp2(fmaf(score[t][e], unit, -subtracted));
-        sum += score[t][2 * h] + score[t][2 * h + 1];
+        for (int e = 2 * h; e < 2 * h + 2; ++e)
+          strip.score[t][e] = quick_exp2(fmaf(strip.score[t][e], unit, -subtracted));
       }
-      state[h].sum = fmaf(state[h].sum, scale[h], sum);
+      if (!summed) continue;
+      meet();  // which keeps the compiler from adding up without need
+      float sum = 0;
+      STATOR_UNROLL()
+      for (int t = 0; t < score_tiles; ++t) sum += strip.score[t][2 * h] + strip.score[t][2 * h + 1];
+      state.sum = fmaf(state.sum, scale[h], sum);
     }
     if (scale[0] == 1 && scale[1] == 1) return;
     STATOR_UNROLL()
-    for (int t = 0; t < out_tiles; ++t) {
+    for (int e = 0; e < 4; ++e) {
+      strip.total[e] *= scale[e / 2];
       STATOR_UNROLL()
-      for (int e = 0; e < 4; ++e) out[t][e] *= scale[e / 2];
+      for (int t = 0; t < out_tiles; ++t) strip.out[t][e] *= scale[e / 2];
     }
   }
 
   STATOR_FN void multiply_values(const Half& v, int size) {
-    uint32_t a[Tune::keys / 16][4];
+    constexpr int steps = Tune::keys / 16;
+    uint32_t a[Strips][steps][4];
     STATOR_UNROLL()
-    for (int s = 0; s < Tune::keys / 16; ++s) {
+    for (int u = 0; u < Strips; ++u) {
       STATOR_UNROLL()
-      for (int i = 0; i < 4; ++i)
-        a[s][i] = pack_halves<T>(score[2 * s + i / 2][i % 2 * 2], score[2 * s + i / 2][i % 2 * 2 + 1]);
+      for (int s = 0; s < steps; ++s) {
+        STATOR_UNROLL()
+        for (int i = 0; i < 4; ++i) {
+          const auto& score = strips[u].score[2 * s + i / 2];
+          a[u][s][i] = pack_halves<T>(score[i % 2 * 2], score[i % 2 * 2 + 1]);
+        }
+      }
     }
     meet();
+    const uint32_t ones = pack_halves<T>(1, 1);
+    STATOR_UNROLL()
+    for (int u = 0; u < Strips; ++u) {
+      STATOR_UNROLL()
+      for (int s = 0; s < steps; ++s) multiply_matrices<T>(strips[u].total, a[u][s], ones, ones);
+    }
     for_constants<D / Tune::columns>([&](auto part) {
       constexpr int first = part * (Tune::columns / 8);
       if (first > 0 && first * 8 >= size) return;
-      for_constants<Tune::keys / 16>([&](auto step) {
+      for_constants<steps>([&](auto step) {
         for_constants<Tune::columns / 16>([&](auto pair) {
           constexpr int s = step, t = first + pair * 2;
           uint32_t b[4];
           load_transposed_matrices<Half::below(s * 16, t / 8 * 8)>(b, v.at(lane % 16, t % 8 + lane / 16));
-          multiply_matrices<T>(out[t], a[s], b[0], b[1]);
-          multiply_matrices<T>(out[t + 1], a[s], b[2], b[3]);
+          STATOR_UNROLL()
+          for (int u = 0; u < Strips; ++u) {
+            multiply_matrices<T>(strips[u].out[t], a[u][s], b[0], b[1]);
+            multiply_matrices<T>(strips[u].out[t + 1], a[u][s], b[2], b[3]);
+          }
         });
       });
     });
@@ -217,24 +280,30 @@ struct MatrixWarp {
   // Through the warp's own rows of `tile`, which nobody else reads any more.
   STATOR_FN void finish(const Attention& p, const Half& tile, int64_t head, int64_t first_query) {
     STATOR_UNROLL()
-    for (int h = 0; h < 2; ++h) {
-      const float sum = fold_sublanes(state[h].sum, 4, Sum{}), scale = sum == 0 ? 0.0f : 1 / sum;
-      const int row = query(2 * h);
+    for (int u = 0; u < Strips; ++u) {
+      const Strip& strip = strips[u];
       STATOR_UNROLL()
-      for (int t = 0; t < out_tiles; ++t)
-        *reinterpret_cast<uint32_t*>(tile.at(row, t) + lane % 4 * 2) =
-            pack_halves<T>(out[t][2 * h] * scale, out[t][2 * h + 1] * scale);
-      const int64_t i = first_query + row;
-      if (p.lse != nullptr && lane % 4 == 0 && i < p.queries)
-        static_cast<float*>(p.lse)[head * p.queries + i] =
-            sum == 0 ? -limits<float>::infinity() : state[h].reference * 0.693147180559945309f + logf(sum);
+      for (int h = 0; h < 2; ++h) {
+        const float total = strip.total[2 * h], scale = total == 0 ? 0.0f : 1 / total;
+        const int row = query(u, 2 * h);
+        STATOR_UNROLL()
+        for (int t = 0; t < out_tiles; ++t)
+          *reinterpret_cast<uint32_t*>(tile.at(row, t) + lane % 4 * 2) =
+              pack_halves<T>(strip.out[t][2 * h] * scale, strip.out[t][2 * h + 1] * scale);
+        if (p.lse == nullptr) continue;
+        const float sum = fold_sublanes(strip.state[h].sum, 4, Sum{});
+        const int64_t i = first_query + row;
+        if (lane % 4 == 0 && i < p.queries)
+          static_cast<float*>(p.lse)[head * p.queries + i] =
+              sum == 0 ? -limits<float>::infinity() : strip.state[h].reference * 0.693147180559945309f + logf(sum);
+      }
     }
   }
 };
 
-template <class T, int D, int Size>
+template <class T, int D, int Strips, int Size>
 STATOR_KERNEL(Size) void attention_matrix_kernel(Attention p, bool vectors) {
-  using Tune = MatrixTuning<D>;
+  using Tune = MatrixTuning<D, Strips>;
   constexpr float log2_e = 1.44269504088896341f;
   const Group<Size> group;
   const QueryTile tile(p, group.block(), Tune::rows);
@@ -247,19 +316,21 @@ STATOR_KERNEL(Size) void attention_matrix_kernel(Attention p, bool vectors) {
     return RowCopies<T, D, Rows, Pad, Size>(to, static_cast<const T*>(p.data[which]) + offsets.at[which], p.row[which],
                                             p.column[which], first, end, columns, vectors, group.rank());
   };
-  MatrixWarp<T, D, Size> warp(group.rank());
+  MatrixWarp<T, D, Strips, Size> warp(group.rank());
   copies(std::integer_sequence<int, Tune::rows, 16>{}, q, Attention::q, p.size, tile.first, p.queries).next();
   auto keys = copies(std::integer_sequence<int, Tune::keys, 16>{}, k, Attention::k, p.size, 0, tile.keys);
   auto values =
       copies(std::integer_sequence<int, Tune::keys, Tune::columns>{}, v, Attention::v, p.value_size, 0, tile.keys);
   if (tile.keys > 0) keys.next();
+  const float unit = mask.unit * float(p.scale);
+  const int64_t seen = warp.seen_by_all(p, mask, tile.first, unit);
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < tile.keys; first += Tune::keys) {
     copies_arrived();
     group.sync();  // the keys are there, and the values before them are not needed any more
     values.next();
     warp.multiply_keys(q, k, p.size);
-    warp.exponentials(p, mask, tile.first, first);
+    warp.exponentials(p, mask, tile.first, first, unit, seen);
     copies_arrived();
     group.sync();
     if (first + Tune::keys < tile.keys) keys.next();

@@ -6,6 +6,13 @@
 
 namespace stator::STATOR_TARGET::norm {
 
+// The element at which a vector begins, as a product: of a sum of products nvcc does not see that vectors are aligned,
+// and stores them element by element.
+template <int V>
+STATOR_FN int64_t whole_vectors(int64_t vectors) {
+  return vectors * V;
+}
+
 // Adds N elements, of which `count` are used, to a thread's total.
 template <class A, int N, class F>
 STATOR_FN void enter_total(Moments<A>& total, const A (&x)[N], const A (&)[N], A, int count, F used) {
@@ -71,7 +78,7 @@ STATOR_FN ChannelTotal<opmath_t<T>, Backward> apart_total(const Group<Size>& gro
       count += V;
       int64_t i;
       const int64_t sample = cut.inner.divmod(unit, i);
-      const int64_t at = (sample * p.channels + channel) * p.inner + i * V;
+      const int64_t at = whole_vectors<V>((sample * p.channels + channel) * (p.inner / V) + i);
       const Vec<T, V> in = Backward ? load_vector<V>(static_cast<const T*>(p.x) + at) : channel_input<V, T>(p, at);
       STATOR_UNROLL()
       for (int j = 0; j < V; ++j) x[u * V + j] = convert<A>(in[j]);
@@ -222,7 +229,8 @@ STATOR_FN void apply_adjacent(const Group<Size>& group, const params::ChannelNor
   for (int j = 0; j < V; ++j) coefficients[j] = channel_coefficients<T, Backward>(p, vector * V + j);
   STATOR_UNROLL(4)
   for (int64_t row = first; row < last; ++row)
-    apply_vector<T, V, Backward>(p, row * p.channels + vector * V, [&](int j) { return coefficients[j]; });
+    apply_vector<T, V, Backward>(p, whole_vectors<V>(row * (p.channels / V) + vector),
+                                 [&](int j) { return coefficients[j]; });
 }
 
 // divisor: the channels, or where they are adjacent the vectors of a row.

@@ -55,6 +55,11 @@ def test_sizes_of_heads(be, dtype, sizes):
     compare(be, operands(dtype, *sizes))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_so_many_queries_that_warps_take_two_strips(be, dtype):
+    compare(be, operands(dtype, 130, 70, 40, 33, batch=(70,)), causal=dtype == "bfloat16")
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_few_queries_of_many_keys(be, dtype):
     """Which the host reads in one pass for each query; also with keys that are no multiple of four."""

@@ -68,14 +68,14 @@ inline uint64_t sectors(const uint64_t (&a)[lanes], uint32_t mask, unsigned byte
   return count;
 }
 
-// Of those that a load touches, what the block's share of the first cache does not hold.
+// Of those that a load touches, what the first cache does not hold.
 inline uint64_t missing_sectors(Block& b, const uint64_t (&a)[lanes], uint32_t mask, unsigned bytes, const Pattern& p) {
   uint64_t count = 0;
   if (p.linear) {
-    for (uint64_t s = p.low >> 5; s <= (p.high + bytes - 1) >> 5; ++s) count += b.cache.misses(s);
+    for (uint64_t s = p.low >> 5; s <= (p.high + bytes - 1) >> 5; ++s) count += b.cache->misses(s);
     return count;
   }
-  for (uint32_t left = mask; left; left &= left - 1) count += b.cache.misses(a[first_lane(left)] >> 5);
+  for (uint32_t left = mask; left; left &= left - 1) count += b.cache->misses(a[first_lane(left)] >> 5);
   return count;
 }
 
