@@ -193,6 +193,13 @@ def _norms() -> list[Case]:
         ),
         Case("batch_norm in training", "norm", images, lambda x: nn.batch_norm(x, training=True), again=(0,)),
         Case(
+            "batch_norm in training, residual and relu",
+            "norm",
+            normal(16, 64, 56, 56, count=2),
+            lambda x, r: nn.batch_norm(x, training=True, residual=r, activation="relu"),
+            again=(0,),  # the second pass reads the sum with the residual, which is a result
+        ),
+        Case(
             "batch_norm of adjacent channels",
             "norm",
             normal(4096, SIDE),
@@ -209,6 +216,14 @@ def _norms() -> list[Case]:
         ),
         Case("local_response_norm", "norm", images, lambda x: nn.local_response_norm(x, 5)),
     ]
+
+
+def _chosen(rng: np.random.Generator) -> Arrays:
+    return (rng.random((SIDE, SIDE)) < 0.5,)
+
+
+def _masked_log_softmax(x: Any, mask: Any) -> Any:
+    return nn.log_softmax(x, mask=mask)
 
 
 def _wide_softmax(x: Any) -> Any:
@@ -231,6 +246,8 @@ def _folds() -> list[Case]:
         Case("softmax of axis 0", "nn", square, partial(nn.softmax, axis=0)),
         Case("softmax to float32 of long rows", "nn", normal(132, 50257, dtype="float16"), _wide_softmax),
         Case("softmax of causal scores", "nn", square, partial(nn.softmax, causal=True)),
+        Case("log_softmax of causal scores", "nn", square, partial(nn.log_softmax, causal=True)),
+        Case("log_softmax with a mask", "nn", lambda rng: square(rng) + _chosen(rng), _masked_log_softmax),
         Case("cross_entropy", "nn", _labels, nn.cross_entropy),
         Case("cross_entropy backward", "nn", _labels, nn.cross_entropy_backward, _after_one),
         *_norms(),
