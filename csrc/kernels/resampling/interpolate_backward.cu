@@ -7,7 +7,7 @@ namespace stator::STATOR_TARGET::resampling {
 namespace {
 
 template <int N, class T, int Size>
-STATOR_FN void slopes_of_block(const Group<Size>& group, const Interpolate& p, const SlopeCut& cut) {
+STATOR_FN void slopes_of_block(const Group<Size>& group, const Interpolate& p, const SlopeCut& cut, int64_t rows) {
   using A = opmath_t<T>;
   const int64_t size = int64_t(p.out_extent[0]) * p.out_extent[1] * p.out_extent[2];
   const auto element = [&](const Place& at) {
@@ -33,29 +33,22 @@ STATOR_FN void slopes_of_block(const Group<Size>& group, const Interpolate& p, c
     static_cast<T*>(p.out)[at.linear] = convert<T>(sum);
   };
   if constexpr (fast_host) {
-    SlopeTable<A> table;
-    cut.template for_rows<SlopeTuning::tile>(group, cut.rows_per_block(), [&](Place at, int count) {
-      if (table.begin != at.at[2]) table.template set<N>(p, at.at[2], count);
-      const T* const grad = static_cast<const T*>(p.x) + at.plane * size;
-      if (table.fits)
-        slopes_of_row<N, T>(p, table, grad, at.at[0], at.at[1], count, static_cast<T*>(p.out) + at.linear);
-      else
-        for (int o = 0; o < count; ++o, ++at.at[2], ++at.linear) element(at);
-    });
+    const int64_t first = group.block() * rows, all = cut.total / p.in[2];
+    slopes_of_rows<N, T>(p, first, first + rows < all ? first + rows : all, element);
   } else {
     cut.for_each(group, element);
   }
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void interpolate_backward_kernel(Interpolate p, SlopeCut cut) {
+STATOR_KERNEL(Size) void interpolate_backward_kernel(Interpolate p, SlopeCut cut, int64_t rows) {
   const Group<Size> group;
   if (p.mode == Interpolation::linear)
-    slopes_of_block<2, T>(group, p, cut);
+    slopes_of_block<2, T>(group, p, cut, rows);
   else if (p.mode == Interpolation::cubic)
-    slopes_of_block<4, T>(group, p, cut);
+    slopes_of_block<4, T>(group, p, cut, rows);
   else
-    slopes_of_block<1, T>(group, p, cut);
+    slopes_of_block<1, T>(group, p, cut, rows);
 }
 
 template <class T, int Size>
@@ -70,17 +63,20 @@ STATOR_KERNEL(Size) void interpolate_backward_tile_kernel(Interpolate p, TileCut
 }
 
 void interpolate_backward(const params::Queue& q, const Interpolate& p) {
+  const SlopeCut cut(p.planes, p.in[0], p.in[1], p.in[2]);
+  // Blocks of the fast host are as large as leaves each worker some of them, because each makes its tables.
+  const int64_t share = ceil_div(cut.total / p.in[2], waves(*q.limits, 1)),
+                rows = std::max(cut.rows_per_block(), share);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       if (fits_slopes<opmath_t<T>>(p, 1) && fits_slopes<opmath_t<T>>(p, 2)) {
-        const TileCut cut(p.planes, p.in, q.limits->multiprocessors);
+        const TileCut tiles(p.planes, p.in, q.limits->multiprocessors);
         launch(q, "interpolate_backward_tile", interpolate_backward_tile_kernel<T, TileTuning::block>,
-               {cut.blocks(), TileTuning::block}, p, cut);
+               {tiles.blocks(), TileTuning::block}, p, tiles);
         return;
       }
-    const SlopeCut cut(p.planes, p.in[0], p.in[1], p.in[2]);
     launch(q, "interpolate_backward", interpolate_backward_kernel<T, SlopeTuning::block>,
-           {fast_host ? cut.row_blocks() : cut.blocks(), SlopeTuning::block}, p, cut);
+           {fast_host ? ceil_div(cut.total / p.in[2], rows) : cut.blocks(), SlopeTuning::block}, p, cut, rows);
   });
 }
 

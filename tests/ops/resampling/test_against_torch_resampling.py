@@ -52,6 +52,12 @@ def test_rows_longer_than_a_tile(be):
     check(be, (1, 1, 2, 40), "float32", mode="bicubic", size=[3, 700])
 
 
+def test_columns_longer_than_a_tile(be):
+    check(be, (1, 1, 700, 2), "float32", mode="bilinear", size=[300, 1])
+    check(be, (1, 1, 600, 2), "float16", mode="nearest", size=[250, 1])
+    check(be, (1, 1, 1, 2), "float64", mode="bicubic", size=[4200, 1])  # more results of an element than a table has
+
+
 def test_pixel_shuffle(be):
     for dtype in ("float16", "float32", "float64", "int32"):
         x = np.arange(2 * 12 * 3 * 5).reshape(2, 12, 3, 5).astype(dtype)
