@@ -66,7 +66,8 @@ make_wheel() {
   else
     source=$(echo "$OUT"/stator-*.tar.gz)
     settings=("--config-settings=cmake.define.STATOR_HOST_ISA=$ISA"
-      "--config-settings=cmake.define.STATOR_CUDA_ARCHITECTURES=$ARCHITECTURES")
+      "--config-settings=cmake.define.STATOR_CUDA_ARCHITECTURES=$ARCHITECTURES"
+      "--config-settings=cmake.define.STATOR_CUDA_COMPRESSION=size")
   fi
   # PIP_OPTIONS: --no-build-isolation takes the builder's own CMake and nvcc.
   # shellcheck disable=SC2086

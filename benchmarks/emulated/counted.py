@@ -13,7 +13,7 @@ import stator
 
 from ..cases import size_of
 from ..inputs import upload
-from .cases import Case, Inputs
+from .case import Case, Inputs
 
 SECTOR = 32  # bytes
 

@@ -17,7 +17,7 @@ import numpy as np
 import stator
 
 from ..inputs import upload
-from .cases import MILLION
+from .case import MILLION
 from .counted import Counted, summed
 from .toolkit import ROOT, toolkit
 

@@ -4,6 +4,8 @@
 
 #include "runtime_support.hpp"
 
+#include <dlfcn.h>
+
 #include <map>
 
 using namespace stator::test;
@@ -45,9 +47,17 @@ void parameters_are_read_at_the_call() {
   check(api.stream_synchronize(stream) == 0 && back == 1, "the value at the call", back);
 }
 
-void zstd_is_refused() {
+void zstd_is_read_where_its_library_is() {
   const Api& api = open_devices("h200");
   register_kernels(api, Packing::zstd);
+  void* const stream = new_stream(api);
+  void* const library = dlopen("libzstd.so.1", RTLD_NOW);
+  check(launch_shared(api, 0, stream) == (library ? 0 : error::not_supported), "read by the library, else refused");
+}
+
+void malformed_zstd_is_refused() {
+  const Api& api = open_devices("h200");
+  register_kernels(api, Packing::malformed_zstd);
   void* const stream = new_stream(api);
   check(launch_shared(api, 0, stream) == error::not_supported, "cannot be read");
 }
@@ -249,7 +259,8 @@ int main(int argc, char** argv) {
   return run(argc, argv,
              {{"plain_text", [] { kernel_fills(Packing::none); }},
               {"lz4", [] { kernel_fills(Packing::lz4); }},
-              {"zstd_is_refused", zstd_is_refused},
+              {"zstd_is_read_where_its_library_is", zstd_is_read_where_its_library_is},
+              {"malformed_zstd_is_refused", malformed_zstd_is_refused},
               {"parameters_are_read_at_the_call", parameters_are_read_at_the_call},
               {"limits_are_those_of_the_profile", limits_are_those_of_the_profile},
               {"unknown_kernels_and_foreign_streams", unknown_kernels_and_foreign_streams},

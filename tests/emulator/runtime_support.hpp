@@ -58,7 +58,7 @@ inline int note(void* stream, std::string& log, char letter) {
 }
 
 // A fat binary with one image, as nvcc lays it out. Kept until the end of the process.
-enum class Packing { none, lz4, zstd };
+enum class Packing { none, lz4, zstd, malformed_zstd };
 
 template <class T>
 void append(std::string& bytes, T value) {
@@ -91,8 +91,19 @@ inline std::string lz4_of(const std::string& text) {
   return block;
 }
 
+// A frame of zstd whose one block is stored as it is (RFC 8878).
+inline std::string zstd_of(const std::string& text) {
+  std::string frame;
+  append(frame, uint32_t(0xfd2fb528));
+  append(frame, uint8_t(0xa0));  // one segment; its size in four bytes
+  append(frame, uint32_t(text.size()));
+  const auto block = uint32_t(text.size() << 3 | 1);  // the last one, raw
+  for (int k = 0; k < 3; ++k) append(frame, uint8_t(block >> (8 * k)));
+  return frame + text;
+}
+
 inline const void* fat_binary_of(const std::string& ptx, Packing packing = Packing::none) {
-  const std::string content = packing == Packing::lz4 ? lz4_of(ptx) : ptx;
+  const std::string content = packing == Packing::lz4 ? lz4_of(ptx) : packing == Packing::zstd ? zstd_of(ptx) : ptx;
   const size_t padded = (content.size() + 8) / 8 * 8;
   static std::deque<std::string> binaries;  // live as long as the program, as those of a library do
   static std::deque<emulator::runtime::FatBinaryWrapper> wrappers;
@@ -110,7 +121,7 @@ inline const void* fat_binary_of(const std::string& ptx, Packing packing = Packi
   append(bytes, uint32_t(0x00090000));
   append(bytes, uint32_t(80));
   append(bytes, uint64_t(0));
-  append(bytes, uint64_t(packing == Packing::lz4 ? 0x2011 : packing == Packing::zstd ? 0x8011 : 0x11));
+  append(bytes, uint64_t(packing == Packing::lz4 ? 0x2011 : packing == Packing::none ? 0x11 : 0x8011));
   append(bytes, uint64_t(0));
   append(bytes, uint64_t(packing == Packing::none ? 0 : ptx.size()));
   bytes += content;

@@ -1,5 +1,6 @@
 #include "emulator/runtime/fat_binary.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 
 #include <cstddef>
@@ -145,20 +146,37 @@ std::unordered_map<std::string, uint32_t> registers_in(Bytes file) {
   return found;
 }
 
+// By the system's library, which is opened where something is compressed so.
+std::optional<std::string> decode_zstd(Bytes in, uint64_t bytes, std::string* reason) {
+  using Decompress = size_t (*)(void*, size_t, const void*, size_t);  // of zstd.h; of an error a size that is too large
+  static void* const library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+  static void* const function = library ? dlsym(library, "ZSTD_decompress") : nullptr;
+  if (!function) {
+    *reason =
+        "The fat binary is compressed as zstd, and there is no libzstd.so.1 to read it with; "
+        "install it, or build with --compress-mode=speed.";
+    return std::nullopt;
+  }
+  std::string out(bytes, '\0');
+  if (reinterpret_cast<Decompress>(function)(out.data(), out.size(), in.data(), in.size()) != bytes)
+    return std::nullopt;
+  return out;
+}
+
 // What the image holds, decompressed; nothing, with the reason, where that cannot be.
 std::optional<std::string> content_of(const Image& image, std::string* reason) {
   const ImageHeader& header = image.header;
-  if (header.flags & zstd_flag) {
-    *reason = "The fat binary is compressed as zstd; build it with --compress-mode=speed or none.";
-    return std::nullopt;
-  }
-  if (!(header.flags & lz4_flag))
+  if (!(header.flags & (lz4_flag | zstd_flag)))
     return std::string(reinterpret_cast<const char*>(image.stored.data()), image.stored.size());
   std::optional<std::string> decoded;
-  if (header.compressed_bytes <= image.stored.size())
-    decoded = decode_lz4(image.stored.first(header.compressed_bytes), header.bytes);
-  if (!decoded) *reason = "The fat binary's compressed content is malformed.";
-  return decoded;
+  reason->clear();
+  if (header.compressed_bytes <= image.stored.size()) {
+    const Bytes stored = image.stored.first(header.compressed_bytes);
+    decoded = header.flags & zstd_flag ? decode_zstd(stored, header.bytes, reason) : decode_lz4(stored, header.bytes);
+  }
+  if (decoded || !reason->empty()) return decoded;
+  *reason = "The fat binary's compressed content is malformed.";
+  return std::nullopt;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace stator::emulator::runtime {
 bool is_fat_binary(const void* image);
 
 // The PTX for the highest architecture that is not above the capability (10 * major + minor). False with the reason
-// where there is none, or none that can be read: text compressed as zstd is not.
+// where there is none, or none that can be read: of text compressed as zstd, without libzstd.
 bool ptx_of(const void* fat_binary, uint32_t capability, std::string* text, std::string* reason);
 
 // The registers of a thread that the machine code takes, by the names of kernels; empty where no machine code is there
