@@ -13,6 +13,7 @@ struct ObserveTuning {
   static constexpr int block = 256;
   static constexpr int64_t split = by_target<16384, 65536>::value;    // least elements of a split
   static constexpr int64_t choices = by_target<block, 16384>::value;  // ranges per block
+  static constexpr int64_t run = 4096;  // elements that the fast host reads twice, from the nearest cache
 };
 
 template <class A>
@@ -37,7 +38,8 @@ STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observ
   const int64_t pitch = p.channels * p.inner, inner = p.inner;
   if constexpr (fast_host) {
     for (int64_t i = begin; i < end;) {
-      const int64_t o = i / inner, c = i - o * inner, n = inner - c < end - i ? inner - c : end - i;
+      const int64_t o = i / inner, c = i - o * inner, rest = inner - c < end - i ? inner - c : end - i;
+      const int64_t n = rest < ObserveTuning::run ? rest : ObserveTuning::run;
       const T* const x = base + o * pitch + c;
       const A low = group.template map_reduce<A>(
           n, Min{}, [=](int64_t k) { return counted(convert<A>(x[k]), limits<A>::infinity(), finite); });
