@@ -72,6 +72,31 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
   }
 }
 
+// Means of whole planes, each of which is a run of elements.
+template <class T, int Size>
+STATOR_KERNEL(Size) void mean_planes_kernel(Pool p, int64_t planes) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t size = plane_size(p, true), first = group.block() * planes;
+  const int64_t end = first + planes < p.planes ? first + planes : p.planes;
+  const A divisor = p.divisor == 0 ? A(size) : A(p.divisor);
+  for (int64_t plane = first; plane < end; ++plane) {
+    const T* const x = static_cast<const T*>(p.x) + plane * size;
+    const auto element = [=](int64_t k) { return convert<A>(x[k]); };
+    // In lanes, short sums have as few roundings one after the other as those of columns and then rows.
+    const A sum = size < PoolTuning::compensated ? group.template map_reduce<A>(size, Sum{}, element)
+                                                 : group.template map_sum<A>(size, element);
+    static_cast<T*>(p.out)[plane] = convert<T>(sum / divisor);
+  }
+}
+
+// Whether there is one window of all elements of a plane.
+bool has_whole_planes(const Pool& p) {
+  for (const PoolAxis& a : p.axes)
+    if (a.out != 1 || (!p.adaptive && (a.kernel != a.in || a.padding != 0))) return false;
+  return p.kind == PoolKind::mean;
+}
+
 // Threads that share a window: as many as it is wide where windows are far apart, so that a warp reads neighbours.
 int lanes_log2_of(const Pool& p) {
   const PoolAxis& a = p.axes[2];
@@ -83,6 +108,13 @@ int lanes_log2_of(const Pool& p) {
 void mean_pool(const params::Queue& q, const Pool& p) {
   const Cut cut = cut_of(p, false);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (fast_host) {
+      if (has_whole_planes(p)) {
+        const int64_t planes = std::max<int64_t>(1, PoolTuning::elements / plane_size(p, true));
+        return launch(q, "mean_pool", mean_planes_kernel<T, PoolTuning::block>,
+                      {ceil_div(p.planes, planes), PoolTuning::block}, p, planes);
+      }
+    }
     const int lanes_log2 = lanes_log2_of(p);
     const int64_t blocks = fast_host ? cut.row_blocks() : ceil_div(cut.total << lanes_log2, PoolTuning::block);
     launch(q, "mean_pool", mean_pool_kernel<T, PoolTuning::block>, {blocks, PoolTuning::block},

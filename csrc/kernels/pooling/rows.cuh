@@ -17,6 +17,24 @@ STATOR_FN void fold_steps(A* STATOR_RESTRICT sums, const A* STATOR_RESTRICT colu
     for (int j = 0; j < count; ++j) sums[j] = fold(sums[j], column[int64_t(stride) * j]);
 }
 
+// Folds n > 0 elements that lie side by side, in lanes, so that no element waits for the one before.
+template <class A, class Fold>
+STATOR_FN A fold_run(const A* STATOR_RESTRICT run, int n, Fold fold) {
+  constexpr int wide = PoolTuning::lanes;
+  A lane[wide];
+  const int lanes = n < wide ? 1 : wide;
+  for (int j = 0; j < lanes; ++j) lane[j] = run[j];
+  int k = lanes;
+  if (lanes == wide) {
+    for (; k + wide <= n; k += wide)
+      for (int j = 0; j < wide; ++j) lane[j] = fold(lane[j], run[k + j]);
+    for (int half = wide / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) lane[j] = fold(lane[j], lane[j + half]);
+  }
+  for (; k < n; ++k) lane[0] = fold(lane[0], run[k]);
+  return lane[0];
+}
+
 // The first o with o * stride >= n.
 STATOR_FN int first_step(int n, int stride) { return n > 0 ? (n + stride - 1) / stride : 0; }
 
@@ -65,9 +83,7 @@ STATOR_FN void fold_row(const Pool& p, const RowWindows& windows, const T* plane
       for (int o = 0; o < count; ++o) {
         const int first = windows.first[o] > from ? windows.first[o] : from;
         const int end = windows.end[o] < from + width ? windows.end[o] : from + width;
-        A sum = sums[o];
-        for (int k = first; k < end; ++k) sum = fold(sum, column[k - from]);
-        sums[o] = sum;
+        if (first < end) sums[o] = fold(sums[o], fold_run(column + (first - from), end - first, fold));
       }
       continue;
     }

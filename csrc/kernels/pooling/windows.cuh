@@ -16,6 +16,8 @@ struct PoolTuning {
   static constexpr int elements = by_target<256, 8192>::value;  // of a block
   static constexpr int tile = 512;                              // results of a row that the fast host holds
   static constexpr int columns = 2048;                          // elements of a row that it folds at once
+  static constexpr int lanes = 32;                              // of them that it folds side by side
+  static constexpr int compensated = 1024;                      // elements of a plane whose sum is worth it
   static constexpr int slab = 4096;                             // elements whose slopes it adds up at once
 };
 

@@ -16,6 +16,7 @@ WINDOWS = [
     (2, (3, 11, 700), {"kernel_size": (3, 5), "stride": (2, 1), "padding": (1, 2), "ceil_mode": True}),
     (2, (2, 2, 8, 9), {"kernel_size": (2, 4), "stride": (3, 5)}),
     (2, (1, 2, 4, 2310), {"kernel_size": (3, 2300), "stride": 1}),
+    (2, (3, 2, 7, 9), {"kernel_size": (7, 9)}),
     (3, (2, 2, 5, 6, 7), {"kernel_size": 2}),
     (3, (2, 5, 6, 7), {"kernel_size": (2, 3, 3), "stride": (1, 2, 1), "padding": (1, 1, 0), "ceil_mode": True}),
 ]
@@ -26,6 +27,7 @@ DILATED = [
     (3, (1, 2, 7, 6, 7), {"kernel_size": 2, "stride": 1, "dilation": (2, 1, 3), "ceil_mode": True}),
 ]
 OUTPUTS = [(1, (2, 3, 17), 5), (2, (2, 3, 12, 13), (7, 4)), (2, (3, 5, 9), (None, 20)), (3, (2, 2, 5, 6, 7), (2, 9, 3))]
+FEW = [(1, (1, 2, 3000), 7), (2, (2, 3, 5, 7), 1), (2, (1, 2, 41, 30), 1), (3, (2, 1, 2, 3, 4), 1)]
 
 
 def named(name, rank, form=""):
@@ -104,7 +106,7 @@ def test_lp_pool(be, window, power, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("rank", "shape", "output"), OUTPUTS, ids=str)
+@pytest.mark.parametrize(("rank", "shape", "output"), OUTPUTS + FEW, ids=str)
 def test_adaptive_pooling(be, rank, shape, output, dtype):
     x = draw(shape, dtype)
     on = be.asarray(x)
