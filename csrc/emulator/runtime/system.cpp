@@ -69,7 +69,8 @@ bool make_system(const std::string& text, std::string* reason) {
     while (!description.empty()) {
       const std::string_view word = take(description, ':');
       if (read_option(word, &settings)) continue;
-      *reason = "'" + std::string(word) + "' is no option of an emulated device; the options are races, perturb, cache, " +
+      *reason = "'" + std::string(word) +
+                "' is no option of an emulated device; the options are races, perturb, cache, " +
                 "seed=N and threads=N";
       return false;
     }

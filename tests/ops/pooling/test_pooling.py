@@ -52,6 +52,21 @@ def test_means_of_wide_windows(be, width, results):
 
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("extents", [(3, 5), (33, 41)], ids=str)
+def test_the_mean_of_a_whole_plane(be, extents, dtype):
+    x = drawn((2, 3, *extents), dtype)
+    want = widen(x).mean((2, 3), keepdims=True)
+    close(nn.adaptive_avg_pool2d(be.asarray(x), 1), want)
+    close(nn.avg_pool2d(be.asarray(x), extents), want)
+
+
+@pytest.mark.parametrize("results", [3, 4])
+def test_the_means_of_long_adaptive_windows(be, results):
+    x = drawn((2, 3, 700))
+    close(nn.adaptive_avg_pool1d(be.asarray(x), results), oracle.mean(x, oracle.adaptive(x, (results,))))
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_adaptive_windows_of_all_dtypes(be, dtype):
     x = drawn((2, 3, 9, 8), dtype)
     axes, on = oracle.adaptive(widen(x), (4, 11)), be.asarray(x)
