@@ -157,6 +157,15 @@ struct SmallQr {
   Matrices a, q, r;
 };
 
+// Column-major matrices (m, n) become R and the reflectors below it, as LAPACK's geqrf leaves them, with the reflectors
+// scaled so that dependent columns, of which rounding leaves almost nothing, keep an orthogonal Q.
+struct BatchedQr {
+  DType dtype;
+  int64_t count, m, n;
+  Matrices a;
+  void* tau;  // [count, min(m, n)]
+};
+
 // Q from its reflectors, as LAPACK stores them: `reflectors` columns of `factors`, in column-major order (row == 1),
 // beside tau. Columns of Q are computed independently, so q must not share memory with the factors.
 inline constexpr int64_t formed_rows = 4096;
@@ -273,7 +282,8 @@ extern Launcher<void(const Queue&, const params::SmallLu&)> small_lu;
 extern Launcher<void(const Queue&, const params::SmallCholesky&)> small_cholesky;
 extern Launcher<void(const Queue&, const params::SmallTriangular&)> small_triangular;
 extern Launcher<void(const Queue&, const params::SmallQr&)> small_qr;
-// These three are null on the fast host, which uses LAPACK, so they are not compiled there.
+// These four are null on the fast host, which uses LAPACK, so they are not compiled there.
+extern Launcher<void(const Queue&, const params::BatchedQr&)> batched_qr;
 extern Launcher<void(const Queue&, const params::FormQ&)> form_q;
 extern Launcher<void(const Queue&, const params::BatchedSvd&)> batched_svd;
 extern Launcher<void(const Queue&, const params::BatchedEig&)> batched_eig;

@@ -121,7 +121,7 @@ static_assert(int(lt::PreferenceAttribute::workspace_bytes) == CUBLASLT_MATMUL_P
               int(lt::PreferenceAttribute::alignment_b) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES &&
               int(lt::PreferenceAttribute::alignment_c) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
               int(lt::PreferenceAttribute::alignment_d) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
-static_assert(lt::exact_reductions == (CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+static_assert(lt::exact_reductions == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
 static_assert(int(lt::Epilogue::none) == CUBLASLT_EPILOGUE_DEFAULT &&
               int(lt::Epilogue::relu) == CUBLASLT_EPILOGUE_RELU);
 static_assert(int(lt::Epilogue::bias) == CUBLASLT_EPILOGUE_BIAS && int(lt::Epilogue::gelu) == CUBLASLT_EPILOGUE_GELU);
@@ -166,14 +166,12 @@ using SolverC = cusolver::Typed<cuComplex, float>;
 static_assert(same<decltype(SolverD::potrf_batched), decltype(&::cusolverDnDpotrfBatched)>);
 static_assert(same<decltype(SolverD::getrf_batched), decltype(&::cublasDgetrfBatched)>);
 static_assert(same<decltype(SolverD::getrs_batched), decltype(&::cublasDgetrsBatched)>);
-static_assert(same<decltype(SolverD::geqrf_batched), decltype(&::cublasDgeqrfBatched)>);
 static_assert(same<decltype(SolverD::trsm_batched), decltype(&::cublasDtrsmBatched_64)>);
 static_assert(same<decltype(SolverD::gesvdj_batched_size), decltype(&::cusolverDnDgesvdjBatched_bufferSize)>);
 static_assert(same<decltype(SolverD::gesvdj_batched), decltype(&::cusolverDnDgesvdjBatched)>);
 static_assert(same<decltype(SolverC::potrf_batched), decltype(&::cusolverDnCpotrfBatched)>);
 static_assert(same<decltype(SolverC::getrf_batched), decltype(&::cublasCgetrfBatched)>);
 static_assert(same<decltype(SolverC::getrs_batched), decltype(&::cublasCgetrsBatched)>);
-static_assert(same<decltype(SolverC::geqrf_batched), decltype(&::cublasCgeqrfBatched)>);
 static_assert(same<decltype(SolverC::trsm_batched), decltype(&::cublasCtrsmBatched_64)>);
 static_assert(same<decltype(SolverC::gesvdj_batched_size), decltype(&::cusolverDnCgesvdjBatched_bufferSize)>);
 static_assert(same<decltype(SolverC::gesvdj_batched), decltype(&::cusolverDnCgesvdjBatched)>);

@@ -26,8 +26,7 @@ Status cublasGemmStridedBatchedEx_64(void*, int, int, int64_t, int64_t, int64_t,
   Status cublas##letter##trsmBatched_64(void*, Side, Fill, int, Diagonal, int64_t, int64_t, const void*, const void*, \
                                         int64_t, void*, int64_t, int64_t);                                            \
   Status cublas##letter##getrfBatched(void*, int, void*, int, int*, int*, int);                                       \
-  Status cublas##letter##getrsBatched(void*, int, int, int, const void*, int, const int*, void*, int, int*, int);     \
-  Status cublas##letter##geqrfBatched(void*, int, int, void*, int, void*, int*, int);
+  Status cublas##letter##getrsBatched(void*, int, int, int, const void*, int, const int*, void*, int, int*, int);
 DECLARE(S) DECLARE(D) DECLARE(C) DECLARE(Z)
 }
 
@@ -48,7 +47,6 @@ struct Calls;
     static constexpr auto trsm_batch = cublas##letter##trsmBatched_64; \
     static constexpr auto getrf = cublas##letter##getrfBatched;        \
     static constexpr auto getrs = cublas##letter##getrsBatched;        \
-    static constexpr auto geqrf = cublas##letter##geqrfBatched;        \
   };
 CALLS(float, S)
 CALLS(double, D)
@@ -298,26 +296,6 @@ void batches_of_factors() {
   CHECK(info.get()[0] == 1);
 }
 
-template <class T>
-void batches_of_reflectors() {
-  Session session;
-  const int m = 5, n = 3, count = 2;
-  const std::vector<T> a = numbers<T>(30, 8);
-  const Device<T> da(a), tau(6);
-  const Device<T*> pa(pointers(da.data(), 15, count)), pt(pointers(tau.data(), 3, count));
-  int info = 7;
-  CHECK(Calls<T>::geqrf(session.handle, m, n, pa, m, pt, &info, count) == Status::success);
-  CHECK(info == 0);
-  const auto r = da.get();
-  CHECK(tau.written());
-  for (int i = 0; i < count; ++i) {  // R^H R = A^H A
-    const Dense upper = Dense(n, n, r.data() + 15 * i, m).triangle(true), matrix(m, n, a.data() + 15 * i, m);
-    CHECK(distance(upper.transposed(true) * upper, matrix.transposed(true) * matrix) < loose<T> * 10);
-  }
-  CHECK(Calls<T>::geqrf(session.handle, m, n, pa, m - 1, pt, &info, count) == Status::invalid_value);
-  CHECK(info == -4);
-}
-
 void handles_are_known() {
   void* handle = nullptr;
   CHECK(cublasCreate_v2(nullptr) == Status::invalid_value);
@@ -360,10 +338,6 @@ int main(int argc, char** argv) {
               {"getrfBatched float64", batches_of_factors<double>},
               {"getrfBatched complex64", batches_of_factors<C>},
               {"getrfBatched complex128", batches_of_factors<Z>},
-              {"geqrfBatched float32", batches_of_reflectors<float>},
-              {"geqrfBatched float64", batches_of_reflectors<double>},
-              {"geqrfBatched complex64", batches_of_reflectors<C>},
-              {"geqrfBatched complex128", batches_of_reflectors<Z>},
               {"handles", handles_are_known}},
              assert_clean);
 }

@@ -1,6 +1,6 @@
-// Householder QR of small matrices: one block per matrix.
+// Householder QR, one block per matrix: of small matrices in shared memory, and of larger ones of a batch in place.
 #include "device/launcher.cuh"
-#include "kernels/linalg/reflector.cuh"
+#include "kernels/linalg/columns.cuh"
 
 namespace stator::STATOR_TARGET::linalg {
 namespace {
@@ -75,8 +75,34 @@ void small_qr(const params::Queue& q, const params::SmallQr& p) {
   });
 }
 
+struct BatchedQrTuning {
+  static constexpr int block = 512;
+};
+
+template <class T, int Size>
+STATOR_KERNEL_RESIDENT(Size, 1) void batched_qr_kernel(params::BatchedQr p) {
+  const Group<Size> group;
+  const Team<Size> team(group);
+  const int64_t matrix = group.block();
+  const Columns<T, Size> a{.group = group,
+                           .team = team,
+                           .data = static_cast<T*>(p.a.data) + matrix * p.a.batch,
+                           .step = p.a.col,
+                           .m = int(p.m),
+                           .n = int(p.n)};
+  factor_qr(a, static_cast<T*>(p.tau) + matrix * (p.m < p.n ? p.m : p.n));
+}
+
+void batched_qr(const params::Queue& q, const params::BatchedQr& p) {
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (!fast_host)
+      launch(q, "batched_qr", batched_qr_kernel<T, BatchedQrTuning::block>, {p.count, BatchedQrTuning::block}, p);
+  });
+}
+
 }  // namespace
 
 }  // namespace stator::STATOR_TARGET::linalg
 
 STATOR_LAUNCHER(linalg, small_qr)
+STATOR_LAUNCHER(linalg, batched_qr, fast_host ? nullptr : batched_qr)

@@ -89,7 +89,7 @@ void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Tria
   const Session::Lists lists = session.addresses(d.count, d.a, b, d.dtype);
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXtrsmBatched", [&] {
-      const T one(1);
+      alignas(16) const T one(1);
       return typed<T>(call.name())
           .trsm_batched(blas, Side::left, fill_of(triangle.upper), static_cast<Operation>(triangle.how),
                         triangle.unit ? Diagonal::unit : Diagonal::non_unit, d.n, columns, &one, as<T>(lists.first),
@@ -99,19 +99,8 @@ void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Tria
 }
 
 void qr_batched(OpCall& call, const Decomposition& d, void* tau) {
-  const Session session(call);
-  const cublas::Handle blas = session.blas();
-  const int64_t least = std::min(d.m, d.n);
-  const Session::Lists lists = session.addresses(d.count, d.a, {tau, least, least}, d.dtype);
-  const int m = checked(call, d.m), n = checked(call, d.n), lda = checked(call, d.a.leading),
-            count = checked(call, d.count);
-  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
-    session.run_blas("cublasXgeqrfBatched", [&] {
-      int info = 0;
-      return typed<T>(call.name())
-          .geqrf_batched(blas, m, n, as<T>(lists.first), lda, as<T>(lists.second), &info, count);
-    });
-  });
+  kernels::linalg::batched_qr(call.queue(),
+                              {.dtype = d.dtype, .count = d.count, .m = d.m, .n = d.n, .a = matrices(d.a), .tau = tau});
 }
 
 void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values) {
@@ -181,18 +170,25 @@ void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& s
   const Mode mode = svd.vectors == SvdVectors::none ? Mode::no_vectors : Mode::vectors;
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     const auto& lib = typed<T>(call.name());
-    T *a = static_cast<T*>(d.a.data), *u = static_cast<T*>(svd.u.data), *v = static_cast<T*>(svd.vt.data);
+    T* const a = static_cast<T*>(d.a.data);
+    // The library works in U and V also where vectors are not wanted.
+    const int64_t pieces = std::min<int64_t>(d.count, most);
+    const auto room = [&](const Batch& x, int64_t size) -> Batch {
+      return x.data != nullptr ? x : Batch{call.scratch(sizeof(T) * size_t(pieces * size)), 0, 0};
+    };
+    const Batch u = room(svd.u, d.m * d.m), v = room(svd.vt, d.n * d.n);
+    const auto from = [](const Batch& x, int64_t first) { return static_cast<T*>(x.data) + first * x.stride; };
     auto* values = static_cast<real_t<T>*>(svd.s);
     int length = 0;
     session.ask("cusolverDnXgesvdjBatched_bufferSize", [&] {
-      return lib.gesvdj_batched_size(s.handle, mode, m, n, a, lda, values, u, m, v, n, &length, s.jacobi, most);
+      return lib.gesvdj_batched_size(s.handle, mode, m, n, a, lda, values, from(u, 0), m, from(v, 0), n, &length,
+                                     s.jacobi, most);
     });
     T* const work = static_cast<T*>(call.scratch(sizeof(T) * size_t(std::max(length, 1))));
     for_each_piece(d.count, most, [&](int64_t first, int64_t count) {
       session.run("cusolverDnXgesvdjBatched", [&] {
-        return lib.gesvdj_batched(s.handle, mode, m, n, a + first * d.a.stride, lda, values + first * n,
-                                  u + first * svd.u.stride, m, v + first * svd.vt.stride, n, work, length,
-                                  d.info + first, s.jacobi, int(count));
+        return lib.gesvdj_batched(s.handle, mode, m, n, a + first * d.a.stride, lda, values + first * n, from(u, first),
+                                  m, from(v, first), n, work, length, d.info + first, s.jacobi, int(count));
       });
     });
   });

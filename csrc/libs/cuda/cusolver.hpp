@@ -81,7 +81,6 @@ struct Typed {
   Status (*getrf_batched)(cublas::Handle, int n, T* const a[], int lda, int* pivots, int* info, int count);
   Status (*getrs_batched)(cublas::Handle, Operation, int n, int columns, const T* const a[], int lda, const int* pivots,
                           T* const b[], int ldb, int* info, int count);
-  Status (*geqrf_batched)(cublas::Handle, int m, int n, T* const a[], int lda, T* const tau[], int* info, int count);
   Status (*trsm_batched)(cublas::Handle, Side, Fill, Operation, Diagonal, int64_t m, int64_t n, const T* alpha,
                          const T* const a[], int64_t lda, T* const b[], int64_t ldb, int64_t count);
   Status (*gesvdj_batched_size)(Handle, Mode, int m, int n, const T* a, int lda, const R* s, const T* u, int ldu,

@@ -83,7 +83,6 @@ const Typed<T, real_t<T>>& typed(std::string_view op) {
     find(t.potrf_batched, Library::cusolver, dense + "potrfBatched");
     find(t.getrf_batched, Library::cublas, blas + "getrfBatched");
     find(t.getrs_batched, Library::cublas, blas + "getrsBatched");
-    find(t.geqrf_batched, Library::cublas, blas + "geqrfBatched");
     find(t.trsm_batched, Library::cublas, blas + "trsmBatched_64");
     find(t.gesvdj_batched_size, Library::cusolver, dense + "gesvdjBatched_bufferSize");
     find(t.gesvdj_batched, Library::cusolver, dense + "gesvdjBatched");

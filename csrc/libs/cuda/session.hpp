@@ -92,11 +92,12 @@ void visit_matrix(DType dtype, F f) {
 inline Fill fill_of(bool upper) { return upper ? Fill::upper : Fill::lower; }
 
 // Batches of matrices that are small enough for one routine for all of them to beat one call per matrix. The libraries
-// have Cholesky, LU, QR without Q, triangular systems, Hermitian eigenvalues, and singular values up to 32 x 32.
+// have Cholesky, LU, triangular systems, Hermitian eigenvalues, and singular values up to 32 x 32.
 inline constexpr int64_t batched_rows = 512, rotated_rows = 32;
 inline bool batched(const Decomposition& d) { return d.count > 1 && std::max(d.m, d.n) <= batched_rows; }
-// For what they lack we have kernels: Q of QR, singular values of larger matrices (m >= n), general eigenvalues. Beyond
-// these limits one blocked call per matrix is used; the limits are estimates, not measured on a GPU.
+// For what they lack we have kernels: QR (cuBLAS's geqrfBatched does not scale the columns that rounding leaves of
+// dependent ones, and loses the orthogonality of Q), singular values of larger matrices (m >= n), general eigenvalues.
+// Beyond these limits one blocked call per matrix is used; the limits are estimates, not measured on a GPU.
 inline bool batched_by_us(const Decomposition& d) {
   return d.count > 1 && d.m <= params::formed_rows && std::min(d.m, d.n) <= params::rotated_columns;
 }

@@ -109,7 +109,7 @@ class CudaSolver final : public Solver {
     const cublas::Handle blas = session.blas();
     visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
       const auto& lib = typed<T>(call.name());
-      const T one(1);
+      alignas(16) const T one(1);
       session.run_blas("cublasXtrsm", [&] {
         int status = cublas::success;
         for (int64_t i = 0; i < d.count && status == cublas::success; ++i)
@@ -123,7 +123,7 @@ class CudaSolver final : public Solver {
   }
 
   void qr(OpCall& call, const Decomposition& d, void* tau) const override {
-    if (batched(d)) return qr_batched(call, d, tau);
+    if (batched_by_us(d)) return qr_batched(call, d, tau);
     const Api& lib = api(call.name());
     const Session session(call);
     const LeasedSolver& s = session.leased();

@@ -111,31 +111,6 @@ Status getrs(void* handle, int trans, int n, int count, const T* const* a, int l
   }));
 }
 
-template <class T>
-Status geqrf(void* handle, int m, int n, T* const* a, int lda, T* const* tau, int* info, int batches) {
-  constexpr const char* what = "cublas<t>geqrfBatched";
-  Status status = Status::success;
-  Handle* const h = use(handle, what, status);
-  if (!h) return status;
-  const int wrong = m < 0 ? 1 : n < 0 ? 2 : !a ? 3 : lda < std::max(1, m) ? 4 : !tau ? 5 : batches < 0 ? 7 : 0;
-  if ((status = refuse(what, info, wrong)) != Status::success) return status;
-  if (m == 0 || n == 0 || batches == 0) return Status::success;
-  if (!lapack::available(what)) return Status::internal_error;
-  return launched(enqueue(h->stream, what, [=] {
-    const uint64_t pointers = uint64_t(batches) * sizeof(void*);
-    if (!reads(what, bytes_at(a, pointers)) || !reads(what, bytes_at(tau, pointers))) return;
-    for (int batch = 0; batch < batches; ++batch) {
-      const Range range = matrix_at(a[batch], sizeof(T), m, n, lda);
-      const Range factors = bytes_at(tau[batch], uint64_t(std::min(m, n)) * sizeof(T));
-      if (!reads(what, range) || !writes(what, range) || !writes(what, factors)) return;
-      std::vector<T> copy = copy_in(a[batch], m, n, lda);
-      lapack::geqrf(m, n, copy.data(), m, tau[batch]);
-      wrote(factors);
-      copy_out(copy, a[batch], m, n, lda);
-    }
-  }));
-}
-
 }  // namespace
 
 #define BATCHED(letter, T)                                                                                 \
@@ -149,11 +124,6 @@ Status geqrf(void* handle, int m, int n, T* const* a, int lda, T* const* tau, in
                  T* const* b, int ldb, int* info, int batches),                                            \
                 (handle, trans, n, count, a, lda, pivots, b, ldb, info, batches)) {                        \
     return getrs<T>(handle, trans, n, count, a, lda, pivots, b, ldb, info, batches);                       \
-  }                                                                                                        \
-  STATOR_VENDOR(Status, cublas##letter##geqrfBatched,                                                      \
-                (void* handle, int m, int n, T* const* a, int lda, T* const* tau, int* info, int batches), \
-                (handle, m, n, a, lda, tau, info, batches)) {                                              \
-    return geqrf<T>(handle, m, n, a, lda, tau, info, batches);                                             \
   }
 BATCHED(S, float)
 BATCHED(D, double)
