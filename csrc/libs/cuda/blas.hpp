@@ -44,7 +44,7 @@ class BlasScale {
   const void* data() const { return doubles_; }
 
  private:
-  union {
+  union alignas(16) {  // as the library's complex numbers are
     double doubles_[2] = {};
     float floats_[2];
     int32_t integer_;

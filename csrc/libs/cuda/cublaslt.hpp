@@ -32,8 +32,8 @@ enum class PreferenceAttribute : int {                                   // cubl
   alignment_c = 7,
   alignment_d = 8,
 };
-// Split-k sums that stay in the compute type, in place or in a workspace, and not in the type of the result.
-inline constexpr uint32_t exact_reductions = 3;
+// Split-k sums in the compute type, in a workspace: sums in place are in the type of the result.
+inline constexpr uint32_t exact_reductions = 2;
 enum class Epilogue : int { none = 1, relu = 2, bias = 4, relu_bias = 6, gelu = 32, gelu_bias = 36 };
 
 struct Algorithm {  // cublasLtMatmulAlgo_t

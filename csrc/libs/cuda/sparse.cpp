@@ -166,7 +166,8 @@ class Calls {
 
   OpCall& call_;
   const std::shared_ptr<void> lease_;
-  double alpha_[2] = {}, beta_[2] = {};
+  alignas(16) double alpha_[2] = {};  // aligned as the library's complex numbers, which it loads whole
+  alignas(16) double beta_[2] = {};
 
  public:
   const Handle handle;

@@ -38,13 +38,14 @@ STATOR_VENDOR(Status, cublasGemmStridedBatchedEx_64,
     if (!fits) return Status::not_supported;
   }
   if (!alpha || !beta) return Status::invalid_value;
-  if (!readable_by_host(name, alpha) || !readable_by_host(name, beta)) return Status::execution_failed;
+  const Type scale = scale_type_of(arithmetic);
+  for (const void* factor : {alpha, beta})
+    if (!readable_by_host(name, factor, size_of(scale))) return Status::execution_failed;
   if (m == 0 || n == 0 || batches == 0) return Status::success;
   if (overlapping(m, n, ldc, stride_c, batches)) {
     complain(name, "The batches of the result overlap.");
     return Status::invalid_value;
   }
-  const Type scale = scale_type_of(arithmetic);
   const Operands common{.arithmetic = arithmetic,
                         .op_a = Op(op_a),
                         .op_b = Op(op_b),

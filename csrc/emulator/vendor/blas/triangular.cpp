@@ -52,7 +52,7 @@ Status solve(void* handle, const Solve& s, const T* alpha, const T* a, T* b) {
   if (!h) return status;
   if ((status = s.check()) != Status::success) return status;
   if (!alpha) return Status::invalid_value;
-  if (!readable_by_host(what, alpha)) return Status::execution_failed;
+  if (!readable_by_host(what, alpha, sizeof(T))) return Status::execution_failed;
   if (s.m == 0 || s.n == 0) return Status::success;
   const Range scratch = scratch_of(*h, status);
   if (status != Status::success) return status;
@@ -71,7 +71,7 @@ Status solve_batch(void* handle, const Solve& s, const T* alpha, const T* const*
   if (!h) return status;
   if ((status = s.check()) != Status::success) return status;
   if (!alpha || batches < 0) return Status::invalid_value;
-  if (!readable_by_host(what, alpha)) return Status::execution_failed;
+  if (!readable_by_host(what, alpha, sizeof(T))) return Status::execution_failed;
   if (s.m == 0 || s.n == 0 || batches == 0) return Status::success;
   return launched(enqueue(h->stream, what, [=, factor = *alpha] {
     const uint64_t bytes = uint64_t(batches) * sizeof(void*);

@@ -150,7 +150,8 @@ STATOR_VENDOR(Status, cublasLtMatmul,
   const Status status = find(handle, description, layout_a, layout_b, layout_c, layout_d, p);
   if (status != Status::success) return status;
   if (!alpha || !beta || !a || !b || !d) return Status::invalid_value;
-  if (!readable_by_host(name, alpha) || !readable_by_host(name, beta)) return Status::execution_failed;
+  for (const void* scalar : {alpha, beta})
+    if (!readable_by_host(name, scalar, size_of(p.description.scale))) return Status::execution_failed;
   const std::complex<double> factor = load(p.description.scale, alpha, 0), old = load(p.description.scale, beta, 0);
   if (!c && old != 0.0) return Status::invalid_value;
   if (p.has(with_bias) && !p.description.bias) return Status::invalid_value;

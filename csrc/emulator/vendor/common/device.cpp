@@ -71,8 +71,12 @@ uint64_t choose(uint64_t count) {
   return s == 0 || count == 0 ? 0 : mix(s * 0x2545f4914f6cdd1d + asked.fetch_add(1)) % count;
 }
 
-bool readable_by_host(const char* what, const void* pointer) {
+bool readable_by_host(const char* what, const void* pointer, uint64_t alignment) {
   if (!pointer) return false;
+  if (!aligned(pointer, alignment)) {
+    complain(what, "A factor is not aligned as the library's type is.");
+    return false;
+  }
   if (services().place_of(pointer) != Place::device) return true;
   complain(what, "A pointer to memory of the device was given where the host reads.");
   return false;

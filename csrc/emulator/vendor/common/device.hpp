@@ -52,7 +52,8 @@ uint64_t choose(uint64_t count);
 inline uint64_t seed() { return services().seed(); }
 
 inline bool aligned(const void* pointer, uint64_t to) { return reinterpret_cast<uintptr_t>(pointer) % to == 0; }
-// Whether a host's pointer may be read at once: not null, and not memory that only the device reaches. Tells if not.
-bool readable_by_host(const char* what, const void* pointer);
+// Whether a host's pointer may be read at once: not null, not memory that only the device reaches, and aligned as the
+// libraries' own types are. Tells if not.
+bool readable_by_host(const char* what, const void* pointer, uint64_t alignment = 1);
 
 }  // namespace stator::emulator::vendor

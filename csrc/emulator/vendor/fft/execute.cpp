@@ -66,12 +66,17 @@ void run_batch(const Plan& plan, const Transform<R>& last, const void* input, vo
       const int64_t first = plan.out.offset(batch, x, y);
       const Complex* row = field.row(x, y);
       if (plan.kind == Kind::to_real) {
-        // Imaginary parts that a real signal cannot have are not looked at.
+        // Imaginary parts that a real signal cannot have reach the odd elements of the result, as they do in cuFFT's.
         for (int64_t z = 0; z < half; ++z) line[size_t(z)] = row[z];
+        R astray = line[0].imag();
         line[0] = line[0].real();
-        if (length % 2 == 0) line[size_t(half - 1)] = line[size_t(half - 1)].real();
+        if (length % 2 == 0) {
+          astray += line[size_t(half - 1)].imag();
+          line[size_t(half - 1)] = line[size_t(half - 1)].real();
+        }
         for (int64_t z = half; z < length; ++z) line[size_t(z)] = std::conj(line[size_t(length - z)]);
         last.run(line.data(), true);
+        for (int64_t z = 1; z < length; z += 2) line[size_t(z)] += astray;
         row = line.data();
       }
       const int64_t count = plan.kind == Kind::to_real ? length : width;

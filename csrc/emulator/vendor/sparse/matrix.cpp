@@ -43,7 +43,8 @@ bool meet(Type matrix, Type operand, Type result, Type compute) {
 
 Status read_scalars(const char* what, const void* alpha, const void* beta, Type compute, Scalars& scalars) {
   if (!alpha || !beta) return Status::invalid_value;
-  if (!readable_by_host(what, alpha) || !readable_by_host(what, beta)) return Status::execution_failed;
+  for (const void* factor : {alpha, beta})
+    if (!readable_by_host(what, factor, size_of(compute))) return Status::execution_failed;
   scalars = {load(compute, alpha, 0), load(compute, beta, 0)};
   return Status::success;
 }
