@@ -114,6 +114,18 @@ Array padded(OpCall& call, const Array& x, const Dims& shape, const Stream& on) 
   return y;
 }
 
+// Clears the imaginary parts that no real signal of n points has, which cuFFT does not ignore: those of the first
+// coefficient, and of the last one where n is even. The other axes have been transformed before.
+void clear_imaginary(const Array& x, int axis, int64_t n, const Stream& on) {
+  Dims shape = x.shape(), strides = x.strides();
+  const int64_t last = n / 2;
+  shape[axis] = n % 2 == 0 && n > 1 ? 2 : 1;
+  for (int d = 0; d < x.ndim(); ++d) strides[d] *= 2;
+  strides[axis] *= std::max<int64_t>(last, 1);
+  const DType real = real_part(x.dtype());
+  assign(Array(x.buffer(), real, shape, strides, 2 * x.offset() + 1), Scalar(0.0), on);
+}
+
 }  // namespace
 
 bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& source, const Array& result,
@@ -146,11 +158,14 @@ bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& 
     if (!in_chunks(call, inverse, in, result, order, lengths_of(order), on)) return false;
   } else {
     std::vector<int> last{axes.back()};
-    while (last.size() < 3 && !order.empty() && order.back() < last.front()) {
+    while (kind == FftKind::real_to_complex && last.size() < 3 && !order.empty() && order.back() < last.front()) {
       last.insert(last.begin(), order.back());
       order.pop_back();
     }
-    if (kind == FftKind::complex_to_real && !in_chunks(call, true, in, in, order, lengths_of(order), on)) return false;
+    if (kind == FftKind::complex_to_real) {
+      if (!in_chunks(call, true, in, in, order, lengths_of(order), on)) return false;
+      clear_imaginary(in, axes.back(), lengths.back(), on);
+    }
     if (!transform(call, kind, inverse, in, result, last, lengths_of(last))) {
       in = copy(in, on);
       call.writes(in);
