@@ -46,16 +46,19 @@ ProgramBox::ProgramBox(Context& context, const std::string& image, const std::st
   runtime::Runtime& runtime = context.runtime();
   limits_ = runtime.launch_limits(call::compile);
   runtime::ProgramHandle handle = nullptr;
-  std::string report;
-  if (const runtime::Status code = runtime.program_load(image.c_str(), &handle, &report, call::compile)) {
-    const char* const name = runtime.table().error_name(code);
-    if (!blames_code(code) && report.empty()) throw CudaError(op_text(call::compile), code, name, "program_load");
-    throw CompileError(op_text(call::compile),
-                       std::string("the code cannot be loaded (") + name + ")" + (report.empty() ? "" : ":\n" + report),
-                       ptx.empty() ? "Give code for this device, PTX or CUDA C++" : "");
-  }
+  if (const runtime::Status code =
+          runtime.program_load(image.c_str(), &handle, report_.data(), report_.size(), call::compile))
+    refuse(code, "program_load", ptx);
   set_native(handle);
   set_bytes(image.size());
+}
+
+void ProgramBox::refuse(runtime::Status code, const char* at, const std::string& ptx) const {
+  const std::string report = report_.data(), name = context_.runtime().table().error_name(code);
+  if (!blames_code(code) && report.empty()) throw CudaError(op_text(call::compile), code, name, at);
+  throw CompileError(op_text(call::compile),
+                     "the code cannot be loaded (" + name + ")" + (report.empty() ? "" : ":\n" + report),
+                     ptx.empty() ? "Give code for this device, PTX or CUDA C++" : "");
 }
 
 void ProgramBox::add(const std::string& name, const std::string& symbol, const std::string& ptx) {
@@ -64,9 +67,12 @@ void ProgramBox::add(const std::string& name, const std::string& symbol, const s
   entry->name = name;
   entry->symbol = symbol;
   runtime::KernelNumbers n;
-  if (!runtime.program_kernel(get(call::compile), symbol.c_str(), &entry->handle, &n, call::compile))
+  const runtime::Status code =
+      runtime.program_kernel(get(call::compile), symbol.c_str(), &entry->handle, &n, call::compile);
+  if (code == status::not_found || code == status::invalid_function)
     throw CompileError(op_text(call::compile), "the code has no kernel " + symbol,
                        "Give its name in the code, which is mangled unless the kernel is extern \"C\"");
+  if (code != status::success) refuse(code, "program_query", ptx);  // CUDA may load the code when it is first used
   KernelParameter parameter;
   while (runtime.kernel_parameter(entry->handle, entry->parameters.size(), &parameter.offset, &parameter.size,
                                   call::compile))

@@ -5,6 +5,7 @@
 
 #include <stator/execution/program.hpp>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -36,9 +37,11 @@ class ProgramBox final : public Box {
 
  private:
   void release_native(void* handle) noexcept override;
+  [[noreturn]] void refuse(runtime::Status code, const char* at, const std::string& ptx) const;
 
   Context& context_;
   runtime::LaunchLimits limits_;
+  std::array<char, 8192> report_{};  // of the driver, which writes it when it loads the code: that can be late
   std::string log_;
   std::vector<std::unique_ptr<KernelEntry>> kernels_;
   std::atomic<uint32_t> used_{0};  // the streams that launched its kernels, one bit each

@@ -334,13 +334,14 @@ class Runtime {
   float event_elapsed(EventHandle from, EventHandle to, uint16_t op = no_op);
   void prepare(const std::string_view* families, size_t count, uint16_t op);  // as of Table
   void launch(const params::Launch&, StreamHandle, const Record&);
-  // Programs, where has_programs(): a failure to load is returned, with its log; a kernel or a parameter that is not
-  // there is false.
+  // Programs, where has_programs(): a failure to load is returned, also by program_kernel, because CUDA may load code
+  // when it is first used; the driver writes to the log until the program is unloaded. A parameter that is not there is
+  // false.
   bool has_programs() const { return table_.programs != nullptr; }
   LaunchLimits launch_limits(uint16_t op);
-  Status program_load(const void* image, ProgramHandle* out, std::string* log, uint16_t op);
+  Status program_load(const void* image, ProgramHandle* out, char* log, size_t capacity, uint16_t op);
   Status program_unload_noexcept(ProgramHandle);
-  bool program_kernel(ProgramHandle, const char* name, KernelHandle* out, KernelNumbers* numbers, uint16_t op);
+  Status program_kernel(ProgramHandle, const char* name, KernelHandle* out, KernelNumbers* numbers, uint16_t op);
   bool kernel_parameter(KernelHandle, size_t index, size_t* offset, size_t* bytes, uint16_t op);
   int resident_blocks(KernelHandle, int threads, size_t shared_bytes, uint16_t op);
   void launch_kernel(KernelHandle, const char* name, const KernelLaunch&, StreamHandle, const Record&);

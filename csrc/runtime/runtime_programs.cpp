@@ -1,8 +1,6 @@
 // The members of Runtime for programs.
 #include "runtime/telemetry.hpp"
 
-#include <cstring>
-
 namespace stator::runtime {
 
 LaunchLimits Runtime::launch_limits(uint16_t op) {
@@ -12,12 +10,9 @@ LaunchLimits Runtime::launch_limits(uint16_t op) {
   return limits;
 }
 
-Status Runtime::program_load(const void* image, ProgramHandle* out, std::string* log, uint16_t op) {
+Status Runtime::program_load(const void* image, ProgramHandle* out, char* log, size_t capacity, uint16_t op) {
   check(Call::program_load, enter(Call::program_load), op);
-  log->assign(8192, '\0');
-  const Status code = table_.programs->load(context_, image, out, log->data(), log->size());
-  log->resize(std::strlen(log->c_str()));
-  return code;
+  return table_.programs->load(context_, image, out, log, capacity);
 }
 
 Status Runtime::program_unload_noexcept(ProgramHandle program) {
@@ -27,13 +22,10 @@ Status Runtime::program_unload_noexcept(ProgramHandle program) {
   return injected ? injected : done;
 }
 
-bool Runtime::program_kernel(ProgramHandle program, const char* name, KernelHandle* out, KernelNumbers* numbers,
-                             uint16_t op) {
+Status Runtime::program_kernel(ProgramHandle program, const char* name, KernelHandle* out, KernelNumbers* numbers,
+                               uint16_t op) {
   check(Call::program_query, enter(Call::program_query), op);
-  const Status code = table_.programs->kernel(context_, program, name, out, numbers);
-  if (code == status::not_found || code == status::invalid_function) return false;
-  check(Call::program_query, code, op);
-  return true;
+  return table_.programs->kernel(context_, program, name, out, numbers);
 }
 
 bool Runtime::kernel_parameter(KernelHandle kernel, size_t index, size_t* offset, size_t* bytes, uint16_t op) {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import stator
+from stator import _backend
 from stator.errors import (
     BackendClosedError,
     BackendMismatchError,
@@ -280,7 +281,8 @@ def test_arrays_and_streams_of_another_backend_are_refused(axpy, cuda):
     ],
 )
 def test_source_that_does_not_compile_is_shown(cuda, source, name, text):
-    with pytest.raises(CompileError, match=text):
+    # CUDA compiles PTX when it is first used, and may keep what it says of it to itself.
+    with pytest.raises(CompileError, match=text if _backend.emulated("cuda") else f"{text}|cannot be loaded"):
         cuda.compile(source, name)
     gc.collect()
     assert [r["kind"] for r in cuda.resources()].count("program") == cuda.program_cache_info().programs

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import stator
+from stator import _backend
 from stator.errors import DTypeError, InvalidValueError, OutOfMemoryError, QueueFullError, StatorError
 
 SOURCE = """
@@ -26,6 +27,11 @@ __global__ void note(stator::WorkQueue<int> queue, int* out, int* count) {
 }
 __global__ void leave(stator::WorkQueue<int> queue) { int item; queue.take(item); }
 __global__ void plain(int* x) {}
+__global__ void busy(long long ns) {
+  long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)); while (now - start < ns);
+}
 """
 ITEM = np.dtype([("row", "i4"), ("factor", "f4")])
 
@@ -100,8 +106,14 @@ def test_a_full_queue_refuses_or_waits(be):
     assert work.finish().items == 3
 
 
+def keep_busy(be):
+    """Half a second of other work, where work runs by itself: on an emulated device looking for its end runs it."""
+    if not _backend.emulated("cuda"):
+        be.compile(SOURCE, "busy").launch(1, 1, 500_000_000)
+
+
 def test_a_kernel_behind_other_work_leaves_the_queue_full(cuda, monkeypatch):
-    """As on a device that is busy, which an emulated one never is: there the look itself runs the work."""
+    keep_busy(cuda)
     out, count = cuda.zeros(9, dtype="int32"), cuda.zeros(1, dtype="int32")
     work = cuda.work_queue(cuda.compile(SOURCE, "note"), 3, out, count, item="i4", polls=0)
     with monkeypatch.context() as patch:
@@ -147,6 +159,7 @@ def test_a_function_may_put_what_it_finds(be):
 
 
 def test_a_call_that_does_not_wait_does_not_wait_for_one_that_does(cuda, monkeypatch):
+    keep_busy(cuda)
     out, count = cuda.zeros(9, dtype="int32"), cuda.zeros(1, dtype="int32")
     work = cuda.work_queue(cuda.compile(SOURCE, "note"), 1, out, count, item="i4")
     with monkeypatch.context() as patch:

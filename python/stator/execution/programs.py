@@ -99,9 +99,11 @@ def include_options() -> tuple[str, ...]:
     spec = find_spec("nvidia")
     roots = [Path(folder) / "cu13/include" for folder in (spec.submodule_search_locations or ())] if spec else []
     roots += [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    for root in roots:
-        if (root / "cuda_fp16.h").is_file():
-            return own, f"--include-path={root}", f"--include-path={root / 'cccl'}"
+    having = [root for root in roots if (root / "cuda_fp16.h").is_file()]
+    # The packages of the headers of CUDA's C++ library, which others include, are often not installed beside them.
+    whole = [root for root in having if (root / "cccl/nv/target").is_file() or (root / "nv/target").is_file()]
+    for root in whole or having:
+        return own, f"--include-path={root}", f"--include-path={root / 'cccl'}"
     return (own,)
 
 
