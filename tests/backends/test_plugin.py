@@ -3,6 +3,7 @@
 The same tests run through stator's own namespace.
 """
 
+import os
 import subprocess
 import sys
 import zlib
@@ -64,7 +65,8 @@ from stator.backends import registry
 with registry.create("numpy") as be:
     print(registry.list(), registry.default().name != "numpy", type(be.asarray([1])).__name__)
 """
-    environment = {"PYTHONPATH": str(folder), "STATOR_DEVICE": "cpu", "PATH": ""}
+    found = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {"PYTHONPATH": found, "STATOR_DEVICE": "cpu", "PATH": ""}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "['cpu', 'cuda', 'numpy'] True ndarray\n", done.stderr
 

@@ -62,6 +62,8 @@ def docstrings() -> dict[str, str]:
             if name and inspect.ismodule(of):
                 continue
             for full, found in _members(f"{module.__name__}.{name}".rstrip("."), of):
+                if type(found).__module__ == "typing":  # a variable of types has the documentation of its class
+                    continue
                 text = getattr(found, "__doc__", None)
                 if isinstance(text, str) and ">>>" in text:
                     text = inspect.cleandoc(text)

@@ -162,8 +162,9 @@ def test_qr(be):
 
 def test_eigenvalues_are_real_where_they_can_be(be):
     found, wanted = snp.linalg.eig(on_device(hermitian(4))), np.linalg.eig(hermitian(4))
-    assert found.eigenvalues.dtype == found.eigenvectors.dtype == np.float64 == wanted.eigenvalues.dtype
-    assert_same(np.sort(found.eigenvalues.to_numpy()), np.sort(wanted.eigenvalues), rtol=1e-10)
+    assert found.eigenvalues.dtype == found.eigenvectors.dtype == np.float64
+    assert np.lib.NumpyVersion(np.__version__) >= "2.5.0" or wanted.eigenvalues.dtype == np.float64
+    assert_same(np.sort(found.eigenvalues.to_numpy()), np.sort(wanted.eigenvalues.real), rtol=1e-10)
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
     assert snp.linalg.eig(on_device(turn)).eigenvalues.dtype == np.complex128
     found = snp.linalg.eigvals(on_device(turn)).to_numpy()

@@ -24,7 +24,7 @@ ELEMENTWISE = [*UNARY.split(), *BINARY.split()]
 ELSEWHERE = re.compile(r"stator\.numpy\.(_bits|_files|_polynomials|_products|_windows|_vectorize|[a-z])")
 
 
-@pytest.mark.parametrize("name", [n for n, texts in BY_NAME.items() if texts])
+@pytest.mark.parametrize("name", [n for n, texts in BY_NAME.items() if texts and hasattr(np, n)])
 def test_calls_give_what_numpy_gives(be, name):
     for text in BY_NAME[name]:
         assert_alike(evaluated(text, snp, be.asarray), evaluated(text, np, lambda x: x), text)

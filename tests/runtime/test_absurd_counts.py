@@ -36,7 +36,7 @@ def test_more_objects_than_any_memory_holds(be, name):
 
 
 def test_an_array_for_the_host_that_no_memory_holds(be):
-    with pytest.raises(OutOfMemoryError, match="Host memory"):
+    with pytest.raises(OutOfMemoryError, match=r"Host memory|requested 8\.0 TiB"):
         stator.broadcast_to(be.ones((1,)), (2**40,)).to_numpy()
 
 

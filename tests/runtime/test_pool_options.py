@@ -49,7 +49,10 @@ def test_each_policy_survives_each_call_that_fails(device, policy):
             np.testing.assert_array_equal(work(be), expected)
             be.empty_cache()
             stats = be.memory_stats()
-            assert stats["live_bytes"] == stats["cached_bytes"] == 0
+            assert stats["live_bytes"] == 0
+            # A driver's pool takes 32 MiB at once, and keeps them while a byte of them is in use.
+            step = 2**25 if policy == "driver" and device == "cuda" and not _backend.emulated("cuda") else 1
+            assert stats["cached_bytes"] < step
             assert {r["kind"] for r in be.resources()} <= {"stream", "library"}
         assert testing.outstanding(kind) == before
         at += 1

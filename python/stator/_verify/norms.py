@@ -60,7 +60,8 @@ def batch(f: Function, given: Given) -> Any:
     for shape in (given.shape, images(given)):
         x = given.array(shape=shape)
         weight, bias = (given.dense(given.draw((shape[1],), (0.5, 2))) for _ in range(2))
-        found += largest(f(x, weight, bias, training=True, eps=EPS))
+        bound = 32 + (x.size // max(shape[1], 1)) ** 0.5  # the sums of a channel round once per element
+        found += [Answer(one, "largest", bound) for one in f(x, weight, bias, training=True, eps=EPS)]
         found += largest(f(x, weight, bias, *statistics(given, shape[1])))[:1]
     return found
 
@@ -130,10 +131,12 @@ def add(into: dict[str, Operation]) -> None:
             "local_response_norm_backward": response_backward,
         },
     )
-    register(into, FILLED, {"batch_norm": batch, "batch_norm_backward": batch_backward})
+    # Of a column of equal elements, which broadcast operands have, the variance and the gradient of the length are what
+    # rounding leaves of 0.
+    filled, layouts = ([layout for layout in of if layout != "broadcast"] for of in (FILLED, AXIS))
+    register(into, filled, {"batch_norm": batch})
+    register(into, FILLED, {"batch_norm_backward": batch_backward})
     register(into, AXIS, {"weight_norm": partial(lengths, False)})
-    # Of a column of equal elements, which broadcast operands have, the gradient is what rounding leaves of 0.
-    layouts = [layout for layout in AXIS if layout != "broadcast"]
     register(into, layouts, {"weight_norm_backward": partial(lengths, True)})
     register(into, FILLED, {"spectral_norm": spectral, "spectral_norm_backward": spectral_backward}, wide=False)
     register(into, DENSE, {"update_running_stats": running})

@@ -27,20 +27,34 @@ def _no_fields(order: Any, op: str) -> None:
 
 @differs(STABLE)
 def sort(
-    a: ArrayLike, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
+    a: ArrayLike,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: bool | None = None,
+    descending: bool | None = None,
 ) -> Array:
     """A sorted copy; NaN comes last."""
     _no_fields(order, "sort")
     x, axis = _plain(_convert.array(a, "sort"), axis)
-    return stator.sort(x, axis=axis)
+    return stator.sort(x, axis=axis, descending=bool(descending))
 
 
 @differs(STABLE)
 def argsort(
-    a: ArrayLike, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
+    a: ArrayLike,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: bool | None = None,
+    descending: bool | None = None,
 ) -> Array:
     """The indices that sort."""
-    return _convert.called("argsort", a, axis, kind, order)
+    _no_fields(order, "argsort")
+    x, axis = _plain(_convert.array(a, "argsort"), axis)
+    return stator.argsort(x, axis=axis, descending=bool(descending))
 
 
 @differs("One sort for each key, the last one first")

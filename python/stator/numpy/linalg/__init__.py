@@ -100,7 +100,10 @@ def _is_real(x: Array, values: Array) -> bool:
 
 @differs("As NumPy's; eigenvalues, which NumPy too gives in no order, may have another one. Reads a bool on the host.")
 def eig(a: ArrayLike) -> EigResult:
-    """(eigenvalues, eigenvectors) of matrices (..., n, n), real where all eigenvalues of real matrices are."""
+    """(eigenvalues, eigenvectors) of matrices (..., n, n), real where all eigenvalues of real matrices are.
+
+    NumPy 2.5 and later return complex arrays always.
+    """
     x = square(a, "linalg.eig")
     values, vectors = linalg.eig(x)
     if _is_real(x, values):
