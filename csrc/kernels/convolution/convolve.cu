@@ -1,12 +1,13 @@
 // Convolutions and transposed convolutions.
 //
-// Groups of few channels (is_direct) are summed directly where blocks have threads. Else those blocks compute tiles of
-// 64 channels times 128 results, from weights in vectors along the channels, and tensor cores of halves whose channels
-// are side by side, which a launch before copies so where they are not. The fast host computes all of them from slabs,
-// but for kernels whose taps a slab cannot hold.
+// Where blocks have threads, groups of few channels (is_direct) are summed by threads that have all channels of a
+// result, or four of them. Of others blocks compute tiles of 64 channels times 128 results, from weights in vectors
+// along the channels, and tensor cores of halves whose channels are side by side, which a launch before copies so where
+// they are not. The fast host computes all of them from slabs, but for kernels whose taps a slab cannot hold.
 #include "device/launcher.cuh"
 #include "kernels/convolution/channels_last.cuh"
 #include "kernels/convolution/convolve_fast.cuh"
+#include "kernels/convolution/convolve_rows.cuh"
 #include "kernels/convolution/convolve_tile.cuh"
 
 namespace stator::STATOR_TARGET::convolution {
@@ -70,6 +71,31 @@ void start_direct(const params::Queue& q, const params::Convolution& p) {
          {std::min(plan.blocks, most), DirectTuning::block}, p, plan);
 }
 
+// Where the channels of a result are side by side and have groups of their own, as depthwise ones do, neighbouring
+// threads take those instead.
+template <class T, int Rows>
+bool start_rows(const params::Queue& q, const params::Convolution& p) {
+  constexpr int64_t most = (int64_t(1) << 31) - 1;
+  RowsPlan plan;
+  const Axes a = largest_axes(p);
+  plan.channels = int32_t(std::min<int64_t>(p.channels, RowsTuning::weights / (int64_t(a.taps()) * Rows)));
+  if (plan.channels < 1 || (p.result.channel == 1 && p.groups > 1)) return false;
+  plan.chunks = ceil_div(a.positions(), RowsTuning::block * RowsTuning::positions(Rows));
+  plan.row_blocks = ceil_div(p.rows, Rows);
+  plan.blocks = phases_of(p) * p.samples * p.groups * plan.row_blocks * plan.chunks;
+  launch(q, "convolve_rows", convolve_rows_kernel<RowsTuning::block, T, Rows>,
+         {std::min(plan.blocks, most), RowsTuning::block}, p, plan);
+  return true;
+}
+
+template <class T>
+void start_few(const params::Queue& q, const params::Convolution& p) {
+  if constexpr (!fast_host) {
+    if (p.rows == 1 ? start_rows<T, 1>(q, p) : start_rows<T, 4>(q, p)) return;
+  }
+  start_direct<T>(q, p);
+}
+
 template <class T>
 void start_slab(const params::Queue& q, const params::Convolution& p) {
   SlabPlan plan;
@@ -83,7 +109,7 @@ void start_slab(const params::Queue& q, const params::Convolution& p) {
 
 template <class T>
 void start_tiles(const params::Queue& q, params::Convolution p) {
-  if (is_direct(p.rows, p.channels)) return start_direct<T>(q, p);
+  if (is_direct(p.rows, p.channels)) return start_few<T>(q, p);
   if constexpr (has_tensor_cores && is_half<T>) {
     if (ChannelsLast copy; copies_source<T>(p, copy)) {
       copy.to.data = static_cast<char*>(p.packed) + packed_bytes<T>(p);

@@ -11,6 +11,15 @@
 
 namespace stator::STATOR_TARGET::convolution {
 
+// x y + z, rounded once.
+template <class C>
+STATOR_FN C fused(C x, C y, C z) {
+  if constexpr (std::is_same_v<C, double>)
+    return libm::fma(x, y, z);
+  else
+    return libm::fmaf(x, y, z);
+}
+
 struct TileTuning {
   static constexpr int block = 256, rows = 64, columns = 128, vectors = 4;  // vectors: of the depth of a step
 };
@@ -80,12 +89,7 @@ struct Tile<T, false> {
       STATOR_UNROLL()
       for (int i = 0; i < 4; ++i) {
         STATOR_UNROLL()
-        for (int j = 0; j < 8; ++j) {
-          if constexpr (std::is_same_v<C, double>)
-            sums[i][j] = libm::fma(a[i / each][i % each], b[j / each][j % each], sums[i][j]);
-          else
-            sums[i][j] = libm::fmaf(a[i / each][i % each], b[j / each][j % each], sums[i][j]);
-        }
+        for (int j = 0; j < 8; ++j) sums[i][j] = fused(a[i / each][i % each], b[j / each][j % each], sums[i][j]);
       }
     }
   }

@@ -13,6 +13,13 @@ int64_t elements_of(const params::WeightGradient& p) {
   return p.groups * p.rows * p.channels * p.dweight.taps[0] * p.dweight.taps[1] * p.dweight.taps[2];
 }
 
+// Direct sums read all results once per element of the gradient, which is less work than an almost empty tile only for
+// few elements.
+bool sums_directly(const params::WeightGradient& p) {
+  constexpr int64_t few = 128;
+  return is_direct(p.rows, p.channels) && elements_of(p) < few * p.groups;
+}
+
 // Blocks with threads: as many splits as fill the device, of at least eight steps each.
 template <class T>
 GradientTilePlan plan_gradient_tiles(const params::DeviceLimits& limits, const params::WeightGradient& p) {
@@ -36,7 +43,7 @@ int64_t splits_of(const params::DeviceLimits& limits, const params::WeightGradie
     GradientPlan plan;
     return plan_gradient<sum_of<T>>(p, plan) ? plan.splits : 1;
   } else {
-    return is_direct(p.rows, p.channels) ? 1 : plan_gradient_tiles<T>(limits, p).splits;
+    return sums_directly(p) ? 1 : plan_gradient_tiles<T>(limits, p).splits;
   }
 }
 
@@ -99,7 +106,7 @@ void start_gradient_vectors(const params::Queue& q, params::WeightGradient p, co
 
 template <class T>
 void start_gradient_tiles(const params::Queue& q, const params::WeightGradient& p) {
-  if (is_direct(p.rows, p.channels)) return sum_directly<T>(q, p);
+  if (sums_directly(p)) return sum_directly<T>(q, p);
   const GradientTilePlan plan = plan_gradient_tiles<T>(*q.limits, p);
   if (GradientVectors vectors; find_vectors<T>(p, vectors)) {
     start_gradient_vectors<T>(q, p, plan, vectors);

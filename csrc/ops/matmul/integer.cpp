@@ -8,6 +8,7 @@
 #include "params/matmul.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 
 #include <algorithm>
 #include <string>
@@ -49,6 +50,21 @@ bool by_library(OpCall& call, const Array& left, const Array& right, const Array
   }
   call.writes(sums);
   return libs::blas(call.context()).gemm_with(call, gemm, {});
+}
+
+// As by_library, of copies in its layout, where there is enough to compute for the copies to be worth it: its tensor
+// cores are many times as fast as our kernel.
+bool by_copies(OpCall& call, const Array& left, const Array& right, const Array& sums, const Dims& product) {
+  constexpr int64_t least = 64, multiple = 4;  // the library takes columns and terms in fours
+  if (left.ndim() < 2 || right.ndim() < 2) return false;
+  const int64_t m = left.shape()[left.ndim() - 2], k = left.shape()[left.ndim() - 1],
+                n = right.shape()[right.ndim() - 1];
+  if (m < least || n < least || k < least || n % multiple != 0 || k % multiple != 0) return false;
+  const Stream on = call.on();
+  const Array rows = copy(left, on), columns = matrix_transpose(copy(matrix_transpose(right), on));
+  call.reads(rows);
+  call.reads(columns);
+  return by_library(call, rows, columns, sums, product);
 }
 
 }  // namespace
@@ -109,7 +125,7 @@ Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& option
   if (types.operands == DType::int8 && !call.context().runtime().is_host()) {
     const bool wide = types.result == DType::int32;
     const Array sums = wide ? target : call.empty(shapes.result, DType::int32);
-    if (by_library(call, left, right, sums, shapes.product)) {
+    if (by_library(call, left, right, sums, shapes.product) || by_copies(call, left, right, sums, shapes.product)) {
       if (!wide) assign(target, Operand(sums), on);
       if (!direct) assign(out, Operand(target), on);
       return out;
