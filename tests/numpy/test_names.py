@@ -130,3 +130,11 @@ def test_a_second_call_has_the_dtypes_of_the_first(be):
         for call in (lambda xp, v: xp.add(v, 1), lambda xp, v: xp.sqrt(v), lambda xp, v: xp.add(v, True)):
             for _ in range(2):
                 assert call(snp, x).dtype == call(np, host).dtype
+
+
+def test_sorts_are_descending_where_they_are_asked_to_be(be):
+    x = np.array([[3.0, 1.0, 2.0], [5.0, 5.0, 7.0]])
+    np.testing.assert_array_equal(snp.sort(be.asarray(x), descending=True).to_numpy(), -np.sort(-x))
+    np.testing.assert_array_equal(
+        snp.argsort(be.asarray(x), axis=None, descending=True).to_numpy(), np.argsort(-x.ravel(), kind="stable")
+    )

@@ -36,6 +36,8 @@ CASES = [
     ("conv_transpose1d", (2, 12, 20), (12, 5, 3), {"stride": 5}),
     ("conv_transpose1d", (1, 12, 4), (12, 5, 9), {"padding": 2}),
     ("conv_transpose3d", (1, 12, 3, 4, 3), (12, 10, 3, 2, 3), {"stride": 2, "padding": 1}),
+    ("conv2d", (1, 100, 5, 6), (3, 100, 3, 3), {"padding": 1}),
+    ("conv2d", (2, 5, 9, 10), (7, 5, 3, 3), {"stride": (1, 2)}),
 ]
 
 
