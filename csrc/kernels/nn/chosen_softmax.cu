@@ -1,5 +1,6 @@
 // Softmax over chosen elements of lines, and of noisy ones, its logarithm, and the logarithm's gradient. A block takes
 // a line. Scores stay in shared memory where they fit; else they are made anew for the maximum, the sum and the result.
+#include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
@@ -21,22 +22,30 @@ struct ChosenTuning {
   static constexpr int64_t held_bytes = by_target<32 << 10, 256 << 10>::value;  // of scores in shared memory
 };
 
-// -log(-log(u)) of uniform u, an odd multiple of a unit that keeps it exact and inside (0, 1). In double but for
-// halves, so that the noise is rounded once.
-template <class T>
+// Where the noise of a call comes from.
 struct GumbelNoise {
-  using A = opmath_t<T>;
-  using C = std::conditional_t<is_half<T>, float, double>;
   uint64_t seed, offset;
-  static constexpr int draws = sizeof(T) == 8 ? 2 : 4;  // of a Philox block
 
   STATOR_FN explicit GumbelNoise(const params::Draws& from) : seed(from.seed), offset(from.offset) {
     if (from.state == nullptr) return;
     seed = from.state[0];
     offset += from.state[1];
   }
-  STATOR_FN A operator()(int64_t i) const {
-    const Philox4 words = philox4x32_10(seed, offset + uint64_t(i / draws), 0);
+};
+
+// -log(-log(u)) of uniform u, an odd multiple of a unit that keeps it exact and inside (0, 1): the noise of elements
+// `at`, `at` + step, ... In double but for halves, so that the noise is rounded once. Neighbours of one Philox block
+// share it. A call, because the noise of every pass would be most of a kernel's code.
+template <class T, int V>
+STATOR_CALL Items<opmath_t<T>, V> gumbel_noise(GumbelNoise of, int64_t at, int64_t step) {
+  using C = std::conditional_t<is_half<T>, float, double>;
+  constexpr int draws = sizeof(T) == 8 ? 2 : 4;  // of a Philox block
+  Items<opmath_t<T>, V> noise;
+  Philox4 words{};
+  STATOR_UNROLL()
+  for (int j = 0; j < V; ++j) {
+    const uint64_t i = uint64_t(at + j * step), block = i / draws;
+    if (j == 0 || block != (i - uint64_t(step)) / draws) words = philox4x32_10(of.seed, of.offset + block, 0);
     C u;
     if constexpr (draws == 2) {
       const bool second = i % 2 != 0;
@@ -47,9 +56,10 @@ struct GumbelNoise {
       const uint32_t word = k == 0 ? words.x[0] : k == 1 ? words.x[1] : k == 2 ? words.x[2] : words.x[3];
       u = (C(int32_t(word >> 9)) + C(0.5)) * C(0x1p-23);
     }
-    return A(-log(-log(u)));
+    noise[j] = opmath_t<T>(-log(-log(u)));
   }
-};
+  return noise;
+}
 
 // One line: the input, or backward the gradient and the forward result.
 template <class T>
@@ -61,7 +71,7 @@ struct ChosenLine {
   int64_t y_at = 0, index = 0, end;  // of the elements that `causal` leaves
   A factor;
   bool noisy;
-  GumbelNoise<T> noise;
+  GumbelNoise noise;
 
   STATOR_FN ChosenLine(const ChosenSoftmax& p, int64_t line)
       : step(p.of.x_step),
@@ -116,17 +126,66 @@ struct ChosenLine {
     for (int i = 0; i < V; ++i) score[i] = rest;
     if (j >= end) return score;
     const Items<bool, V> is = chosen<V>(j);
-    const Items<A, V> value = load<V>(x, step, j);
+    Items<A, V> value = load<V>(x, step, j);
+    if (noisy) {
+      const Items<A, V> more = gumbel_noise<T, V>(noise, index + j * index_step, index_step);
+      STATOR_UNROLL()
+      for (int i = 0; i < V; ++i) value[i] += more[i];
+    }
     STATOR_UNROLL()
     for (int i = 0; i < V; ++i)
-      if (is[i]) score[i] = (noisy ? value[i] + noise(index + (j + i) * index_step) : value[i]) * factor;
+      if (is[i]) score[i] = value[i] * factor;
     return score;
   }
 };
 
+// Loops over the vectors of a line. Where blocks have threads they are not unrolled, as those of Group are, because
+// each would have several copies of how a score is made.
+template <int Size, class F>
+STATOR_FN void for_vectors(const Group<Size>& group, int64_t vectors, F f) {
+  if constexpr (fast_host) {
+    group.for_each(vectors, f);
+  } else {
+    STATOR_UNROLL(1)
+    for (int64_t u = group.rank(); u < vectors; u += Size) f(u);
+  }
+}
+template <class A, class Op, int Size, class F>
+STATOR_FN A fold_vectors(const Group<Size>& group, int64_t vectors, Op op, F f) {
+  if constexpr (fast_host) {
+    return group.template map_reduce<A>(vectors, op, f);
+  } else {
+    A value = op.template identity<A>();
+    STATOR_UNROLL(1)
+    for (int64_t u = group.rank(); u < vectors; u += Size) value = op(value, f(u));
+    return group.reduce(value, op);
+  }
+}
+template <class A, int Size, class F>
+STATOR_FN A sum_vectors(const Group<Size>& group, int64_t vectors, F f) {
+  if constexpr (fast_host) {
+    return group.template map_sum<A>(vectors, f);
+  } else {
+    constexpr int run = 8;  // that are added without compensation
+    Cascade<A> sum;
+    int64_t u = group.rank();
+    while (u < vectors) {
+      A partial = A(0);
+      STATOR_UNROLL(1)
+      for (int k = 0; k < run && u < vectors; ++k, u += Size) partial += f(u);
+      sum.add(partial);
+    }
+    return group.reduce(sum.value(), Sum{});
+  }
+}
+
+// Whether scores are held, which on the fast host is known where a kernel is compiled, so that its loops over them
+// vectorise.
+enum class Hold { never, always, maybe };
+
 // The scores of a line in vectors of V. Those that are held lie in shared memory, element i of vector u at i * vectors
 // + u, so that neighbouring threads use neighbouring banks. Each thread reads back what it wrote itself.
-template <int V, class T>
+template <int V, class T, Hold H>
 struct HeldScores {
   using A = opmath_t<T>;
   const ChosenLine<T>& line;
@@ -134,20 +193,21 @@ struct HeldScores {
   int64_t vectors;
   A rest;
 
+  STATOR_FN bool are_held() const { return H == Hold::always || (H == Hold::maybe && held != nullptr); }
   template <class G>
   STATOR_FN void fill(const G& group) const {
-    if (held != nullptr) change(group, [*this](int64_t u) { return line.template scores<V>(u * V, rest); });
+    if (are_held()) change(group, [*this](int64_t u) { return line.template scores<V>(u * V, rest); });
   }
   template <class G, class F>
   STATOR_FN void change(const G& group, F f) const {
-    group.for_each(vectors, [*this, f](int64_t u) {
+    for_vectors(group, vectors, [*this, f](int64_t u) {
       const Items<A, V> value = f(u);
       STATOR_UNROLL()
       for (int i = 0; i < V; ++i) held[i * vectors + u] = value[i];
     });
   }
   STATOR_FN Items<A, V> operator()(int64_t u) const {
-    if (held == nullptr) return line.template scores<V>(u * V, rest);
+    if (!are_held()) return line.template scores<V>(u * V, rest);
     Items<A, V> value;
     STATOR_UNROLL()
     for (int i = 0; i < V; ++i) value[i] = held[i * vectors + u];
@@ -163,23 +223,42 @@ STATOR_FN A sum_of_items(const Items<A, V>& value) {
   return sum;
 }
 
-template <int V, class T>
-STATOR_FN void store_chosen(const ChosenSoftmax& p, const ChosenLine<T>& line, int64_t u,
-                            const Items<opmath_t<T>, V>& value) {
-  if constexpr (V == 1)
-    store_as(p.of.y, p.of.out_dtype, line.y_at + u * p.of.y_step, value[0]);
+// f(flag), which on the fast host is a type, so that loops in f are without a branch by it.
+template <class F>
+STATOR_FN auto with_flag(bool flag, F f) {
+  if constexpr (fast_host)
+    return flag ? f(std::true_type{}) : f(std::false_type{});
   else
-    store_items<opmath_t<T>, dtypes::floats>(p.of.y, p.of.out_dtype, line.y_at + u * V, value);
+    return f(flag);
 }
 
-template <int V, class T, int Size>
+// y[u] = f(u) for vectors of the result.
+template <int V, class T, int Size, class F>
+STATOR_FN void store_vectors(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
+                             int64_t vectors, F f) {
+  const int64_t step = p.of.y_step, first = line.y_at;
+  const DType dtype = p.of.out_dtype;
+  void* const y = p.of.y;
+  with_flag(dtype == dtype_of_v<T> && (!fast_host || step == 1), [=](auto direct) {
+    for_vectors(group, vectors, [=](int64_t u) {
+      const int64_t at = first + (V > 1 ? u * V : fast_host && direct ? u : u * step);
+      const Items<opmath_t<T>, V> value = f(u);
+      if (direct)
+        STATOR_TARGET::detail::store_side_by_side(static_cast<T*>(y) + at, value);
+      else
+        store_items<opmath_t<T>, dtypes::floats>(y, dtype, at, value);
+    });
+  });
+}
+
+template <int V, Hold H, class T, int Size>
 STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line, opmath_t<T>* held) {
   using A = opmath_t<T>;
   using Scores = Items<A, V>;
   const int64_t vectors = p.of.n / V;
-  const HeldScores<V, T> score{line, held, vectors, -limits<A>::infinity()};
+  const HeldScores<V, T, H> score{line, held, vectors, -limits<A>::infinity()};
   score.fill(group);
-  const A largest = group.template map_reduce<A>(vectors, Max{}, [=](int64_t u) {
+  const A largest = fold_vectors<A>(group, vectors, Max{}, [=](int64_t u) {
     const Scores s = score(u);
     A most = s[0];
     STATOR_UNROLL()
@@ -190,7 +269,7 @@ STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const Ch
   if (p.hardest) {
     // The first of the largest, or of NaN; none where nothing takes part.
     const int64_t n = p.of.n;
-    const int64_t at = group.template map_reduce<int64_t>(vectors, Min{}, [=](int64_t u) {
+    const int64_t at = fold_vectors<int64_t>(group, vectors, Min{}, [=](int64_t u) {
       const Scores s = score(u);
       int64_t first = n;
       STATOR_UNROLL()
@@ -198,53 +277,45 @@ STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const Ch
         if (s[i] == largest || s[i] != s[i]) first = u * V + i;
       return first;
     });
-    group.for_each(vectors, [=, &p, &line](int64_t u) {
+    store_vectors<V>(group, p, line, vectors, [=](int64_t u) {
       Scores y;
       STATOR_UNROLL()
       for (int i = 0; i < V; ++i) y[i] = A(u * V + i == at && !none ? 1 : 0);
-      store_chosen<V>(p, line, u, y);
+      return y;
     });
     return;
   }
   const A reference = none ? A(0) : largest;
-  const auto powers = [=](int64_t u) {
+  const auto powers = [=](int64_t u, bool made) {
     Scores s = score(u);
+    if (made) return s;
     STATOR_UNROLL()
     for (int i = 0; i < V; ++i) s[i] = libm::polynomial_exp(s[i] - reference);
     return s;
   };
-  const bool kept = held != nullptr && !p.of.log;  // as powers
-  if (kept) score.change(group, powers);
-  const A sum =
-      group.template map_sum<A>(vectors, [=](int64_t u) { return sum_of_items(kept ? score(u) : powers(u)); });
-  if (p.of.log) {
-    const A shift = none ? A(0) : log(sum);
-    group.for_each(vectors, [=, &p, &line](int64_t u) {
-      Scores s = score(u);
+  with_flag(p.of.log, [&](auto log_of) {
+    const bool kept = score.are_held() && !log_of;  // as powers
+    if (kept) score.change(group, [=](int64_t u) { return powers(u, false); });
+    const A sum = sum_vectors<A>(group, vectors, [=](int64_t u) { return sum_of_items(powers(u, kept)); });
+    const A scale = sum == A(0) ? A(0) : A(1) / sum, shift = none ? A(0) : log(sum);
+    store_vectors<V>(group, p, line, vectors, [=](int64_t u) {
+      Scores s = powers(u, kept || log_of);
       STATOR_UNROLL()
-      for (int i = 0; i < V; ++i) s[i] = (s[i] - reference) - shift;
-      store_chosen<V>(p, line, u, s);
+      for (int i = 0; i < V; ++i) s[i] = log_of ? (s[i] - reference) - shift : s[i] * scale;
+      return s;
     });
-    return;
-  }
-  const A scale = sum == A(0) ? A(0) : A(1) / sum;
-  group.for_each(vectors, [=, &p, &line](int64_t u) {
-    Scores s = kept ? score(u) : powers(u);
-    STATOR_UNROLL()
-    for (int i = 0; i < V; ++i) s[i] *= scale;
-    store_chosen<V>(p, line, u, s);
   });
 }
 
-template <int V, class T, int Size>
+template <int V, Hold H, class T, int Size>
 STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
                                opmath_t<T>* held) {
   using A = opmath_t<T>;
   const int64_t vectors = p.of.n / V;
-  const HeldScores<V, T> grad{line, held, vectors, A(0)};
+  const HeldScores<V, T, H> grad{line, held, vectors, A(0)};
   grad.fill(group);
-  const A sum = group.template map_sum<A>(vectors, [=](int64_t u) { return sum_of_items(grad(u)); });
-  group.for_each(vectors, [=, &p, &line](int64_t u) {
+  const A sum = sum_vectors<A>(group, vectors, [=](int64_t u) { return sum_of_items(grad(u)); });
+  store_vectors<V>(group, p, line, vectors, [=, &line](int64_t u) {
     Items<A, V> slope = grad(u);
     if (u * V < line.end) {
       const Items<bool, V> is = line.template chosen<V>(u * V);
@@ -252,7 +323,7 @@ STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p,
       STATOR_UNROLL()
       for (int i = 0; i < V; ++i) slope[i] = is[i] ? slope[i] - libm::polynomial_exp(y[i]) * sum : A(0);
     }
-    store_chosen<V>(p, line, u, slope);
+    return slope;
   });
 }
 
@@ -263,10 +334,16 @@ STATOR_KERNEL(Size) void chosen_softmax_kernel(ChosenSoftmax p, bool hold, bool 
   const Group<Size> group;
   const ChosenLine<T> line(p, group.block());
   A* const held = hold ? group.template dynamic<A>(p.of.n) : nullptr;
-  if constexpr (Backward)
-    vectors ? choose_gradient<V>(group, p, line, held) : choose_gradient<1>(group, p, line, held);
+  const auto run = [&]<int W, Hold H>() {
+    if constexpr (Backward)
+      choose_gradient<W, H>(group, p, line, held);
+    else
+      choose<W, H>(group, p, line, held);
+  };
+  if constexpr (fast_host)
+    hold ? run.template operator()<1, Hold::always>() : run.template operator()<1, Hold::never>();
   else
-    vectors ? choose<V>(group, p, line, held) : choose<1>(group, p, line, held);
+    vectors ? run.template operator()<V, Hold::maybe>() : run.template operator()<1, Hold::maybe>();
 }
 
 // Masks have a byte for an element, or one for a line.
