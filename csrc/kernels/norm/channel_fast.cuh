@@ -6,26 +6,41 @@
 
 namespace stator::STATOR_TARGET::norm {
 
-// Moments or gradient sums of one channel of a sample.
-template <class T, bool Backward, class G, class Through>
-STATOR_FN ChannelTotal<opmath_t<T>, Backward> fast_part(const G& group, const params::ChannelNorm& p, int64_t at,
-                                                        const ChannelCoefficients<opmath_t<T>>& k, Through through) {
+// f(i, count, x, slope) for chunks, from element i on, of the channel of a sample that begins at `at`: elements, and
+// the gradients that the activation passes on.
+template <class T, class F>
+STATOR_FN void for_slopes(const params::ChannelNorm& p, int64_t at, const ChannelCoefficients<opmath_t<T>>& k,
+                          opmath_t<T>* STATOR_RESTRICT buffer, F f) {
   using A = opmath_t<T>;
-  const A n = A(p.inner);
+  for (int64_t i = 0; i < p.inner; i += slope_chunk) {
+    const int64_t count = p.inner - i < slope_chunk ? p.inner - i : slope_chunk;
+    const T* const x = static_cast<const T*>(p.x) + at + i;
+    const T* const grad = static_cast<const T*>(p.grad) + at + i;
+    f(i, count, x, fast_slopes(p.activation, count, grad, [=](int64_t j) { return k.normal(A(x[j])); }, buffer));
+  }
+}
+
+// Moments or gradient sums of one channel of a sample.
+template <class T, bool Backward, class G>
+STATOR_FN ChannelTotal<opmath_t<T>, Backward> fast_part(const G& group, const params::ChannelNorm& p, int64_t at,
+                                                        const ChannelCoefficients<opmath_t<T>>& k) {
+  using A = opmath_t<T>;
   if constexpr (Backward) {
-    const T* const x = static_cast<const T*>(p.x) + at;
-    const T* const grad = static_cast<const T*>(p.grad) + at;
-    const auto slope = [=](int64_t i) { return through(A(grad[i]), k.normal(A(x[i]))); };
-    return {group.template map_sum<A>(p.inner, slope),
-            group.template map_sum<A>(p.inner, [=](int64_t i) { return slope(i) * (A(x[i]) - k.mean); })};
+    A buffer[slope_chunk];
+    ChannelTotal<A, Backward> total{};
+    for_slopes<T>(p, at, k, buffer, [&](int64_t, int64_t count, const T* x, const A* slope) {
+      total.plain += group.template map_sum<A>(count, [=](int64_t i) { return slope[i]; });
+      total.weighted += group.template map_sum<A>(count, [=](int64_t i) { return slope[i] * (A(x[i]) - k.mean); });
+    });
+    return total;
   } else {
     const T* const x = fast_input<T>(group, p, at, p.inner);
-    const A middle = group.template map_sum<A>(p.inner, [=](int64_t i) { return A(x[i]); }) / n;
+    const A middle = group.template map_sum<A>(p.inner, [=](int64_t i) { return A(x[i]); }) / A(p.inner);
     const A m2 = group.template map_sum<A>(p.inner, [=](int64_t i) {
       const A d = A(x[i]) - middle;
       return d * d;
     });
-    return {n, middle, m2};
+    return {A(p.inner), middle, m2};
   }
 }
 
@@ -38,11 +53,8 @@ STATOR_KERNEL(Size) void fast_apart_sums_kernel(params::ChannelNorm p, ChannelCu
   ChannelCoefficients<A> k{};
   if constexpr (Backward) k = channel_coefficients<T, false>(p, channel);
   Total total{};
-  with_activation<true>(Backward ? p.activation : params::NormActivation::none, [&](auto through) {
-    for (int64_t sample = cut.begin(split); sample < cut.end(split); ++sample)
-      total = CombineTotals{}(total,
-                              fast_part<T, Backward>(group, p, (sample * p.channels + channel) * p.inner, k, through));
-  });
+  for (int64_t sample = cut.begin(split); sample < cut.end(split); ++sample)
+    total = CombineTotals{}(total, fast_part<T, Backward>(group, p, (sample * p.channels + channel) * p.inner, k));
   if (cut.splits > 1) {
     Total* const partials = static_cast<Total*>(p.partials) + channel * cut.splits;
     partials[split] = total;
@@ -91,22 +103,21 @@ struct FastSlopes {
 
   template <class T, class G>
   STATOR_FN void enter(const G&, const params::ChannelNorm& p, int64_t first, int count, int64_t begin, int64_t end) {
-    A sum[tile] = {}, products[tile] = {}, mean[tile], factor[tile], shift[tile];
+    A sum[tile] = {}, products[tile] = {}, mean[tile], factor[tile], shift[tile], buffer[tile];
     for (int j = 0; j < count; ++j) {
       const ChannelCoefficients<A> k = channel_coefficients<T, false>(p, first + j);
       mean[j] = k.mean, factor[j] = k.factor, shift[j] = k.shift;
     }
-    with_activation<true>(p.activation, [&](auto through) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* const x = static_cast<const T*>(p.x) + row * p.channels + first;
-        const T* const grad = static_cast<const T*>(p.grad) + row * p.channels + first;
-        for (int j = 0; j < count; ++j) {
-          const A above = A(x[j]) - mean[j], g = through(A(grad[j]), above * factor[j] + shift[j]);
-          sum[j] += g;
-          products[j] += g * above;
-        }
+    for (int64_t row = begin; row < end; ++row) {
+      const T* const x = static_cast<const T*>(p.x) + row * p.channels + first;
+      const T* const grad = static_cast<const T*>(p.grad) + row * p.channels + first;
+      const A* STATOR_RESTRICT const slope = fast_slopes(
+          p.activation, count, grad, [&](int64_t j) { return (A(x[j]) - mean[j]) * factor[j] + shift[j]; }, buffer);
+      for (int j = 0; j < count; ++j) {
+        sum[j] += slope[j];
+        products[j] += slope[j] * (A(x[j]) - mean[j]);
       }
-    });
+    }
     for (int j = 0; j < count; ++j) plain[j] += sum[j];
     for (int j = 0; j < count; ++j) weighted[j] += products[j];
   }
@@ -149,11 +160,9 @@ STATOR_KERNEL(Size) void fast_apart_apply_kernel(params::ChannelNorm p) {
     T* const y = static_cast<T*>(p.y) + s * p.inner;
     const ChannelCoefficients<A> k = channel_coefficients<T, Backward>(p, s % p.channels);
     if constexpr (Backward) {
-      const T* const x = static_cast<const T*>(p.x) + s * p.inner;
-      const T* const grad = static_cast<const T*>(p.grad) + s * p.inner;
-      with_activation<true>(p.activation, [&](auto through) {
-        group.for_each(p.inner,
-                       [=](int64_t i) { y[i] = T(k.gradient(A(x[i]), through(A(grad[i]), k.normal(A(x[i]))))); });
+      A buffer[slope_chunk];
+      for_slopes<T>(p, s * p.inner, k, buffer, [&](int64_t first, int64_t count, const T* x, const A* slope) {
+        group.for_each(count, [=](int64_t i) { y[first + i] = T(k.gradient(A(x[i]), slope[i])); });
       });
     } else {
       const T* const x = fast_input<T>(group, p, s * p.inner, p.inner);
@@ -176,22 +185,25 @@ STATOR_KERNEL(Size) void fast_adjacent_apply_kernel(params::ChannelNorm p, int64
     mean[j] = k.mean, factor[j] = k.factor, shift[j] = k.shift, plain[j] = k.plain, slope[j] = k.slope;
   }
   const int64_t last = (split + 1) * p.samples / splits;
-  with_activation<Backward>(p.activation, [&](auto f) {
-    for (int64_t row = split * p.samples / splits; row < last; ++row) {
-      const int64_t at = row * p.channels + first;
-      T* STATOR_RESTRICT const y = static_cast<T*>(p.y) + at;
-      const T* STATOR_RESTRICT const x = fast_input<T>(group, p, at, count);
-      const T* STATOR_RESTRICT const grad = static_cast<const T*>(p.grad) + (Backward ? at : 0);
+  A buffer[tile];
+  for (int64_t row = split * p.samples / splits; row < last; ++row) {
+    const int64_t at = row * p.channels + first;
+    T* STATOR_RESTRICT const y = static_cast<T*>(p.y) + at;
+    const T* STATOR_RESTRICT const x = fast_input<T>(group, p, at, count);
+    const auto normal = [&](int64_t j) { return (A(x[j]) - mean[j]) * factor[j] + shift[j]; };
+    if constexpr (Backward) {
+      const T* const grad = static_cast<const T*>(p.grad) + at;
+      const A* STATOR_RESTRICT const passed = fast_slopes(p.activation, count, grad, normal, buffer);
       for (int j = 0; j < count; ++j) {
         const ChannelCoefficients<A> k{mean[j], factor[j], shift[j], plain[j], slope[j]};
-        const A v = k.normal(A(x[j]));
-        if constexpr (Backward)
-          y[j] = T(k.gradient(A(x[j]), f(A(grad[j]), v)));
-        else
-          y[j] = T(f(v));
+        y[j] = T(k.gradient(A(x[j]), passed[j]));
       }
+    } else if (p.activation == params::NormActivation::none) {
+      for (int j = 0; j < count; ++j) y[j] = T((A(x[j]) - mean[j]) * factor[j] + shift[j]);
+    } else {
+      fast_store(group, p.activation, count, y, normal);
     }
-  });
+  }
 }
 
 }  // namespace stator::STATOR_TARGET::norm

@@ -7,8 +7,9 @@
 
 namespace stator::STATOR_TARGET::norm {
 
+// A call, which all kernels share.
 template <class T, class G>
-STATOR_FN RowScale<opmath_t<T>> fast_scale(const G& group, const params::RowNorm& p, const T* row) {
+STATOR_CALL RowScale<opmath_t<T>> fast_scale(const G& group, const params::RowNorm& p, const T* row) {
   using A = opmath_t<T>;
   A mean = A(0);
   if (p.centered) mean = group.template map_sum<A>(p.n, [=](int64_t i) { return A(row[i]); }) / A(p.n);
@@ -68,9 +69,9 @@ STATOR_FN A mean_if(bool wanted, A sum, int64_t n) {
 }
 
 // A block takes neighbouring rows, and sums the gradients of the weights in its part of the scratch memory.
-template <class T, bool Weighted, class G, class Through>
+template <class T, bool Weighted, class G>
 STATOR_FN void fast_row_gradient(const G& group, const params::RowNorm& p, int64_t row, opmath_t<T>* STATOR_RESTRICT dw,
-                                 opmath_t<T>* STATOR_RESTRICT db, Through through) {
+                                 opmath_t<T>* STATOR_RESTRICT db) {
   using A = opmath_t<T>;
   const T* STATOR_RESTRICT const x = static_cast<const T*>(p.x) + row * p.n;
   const T* STATOR_RESTRICT const grad = static_cast<const T*>(p.grad) + row * p.n;
@@ -79,28 +80,42 @@ STATOR_FN void fast_row_gradient(const G& group, const params::RowNorm& p, int64
   T* STATOR_RESTRICT const out = static_cast<T*>(p.y) + row * p.n;
   const RowScale<A> scale = fast_scale(group, p, x);
   const auto normal = [=](int64_t i) { return (A(x[i]) - scale.mean) * scale.inverse; };
-  const auto straight = [=](int64_t i) {
-    if constexpr (std::is_same_v<Through, Unchanged>) {
-      return A(grad[i]);
-    } else {
-      const A scaled = Weighted ? normal(i) * A(weight[i]) : normal(i);
-      return through(A(grad[i]), bias != nullptr ? scaled + A(bias[i]) : scaled);
-    }
+  const auto scaled = [=](int64_t i) { return Weighted ? normal(i) * A(weight[i]) : normal(i); };
+  A buffer[slope_chunk];
+  const auto straight = [&](int64_t first, int64_t count) {
+    if (bias != nullptr)
+      return fast_slopes(
+          p.activation, count, grad + first, [=](int64_t i) { return scaled(first + i) + A(bias[first + i]); }, buffer);
+    return fast_slopes(p.activation, count, grad + first, [=](int64_t i) { return scaled(first + i); }, buffer);
   };
-  const auto slope = [=](int64_t i) { return Weighted ? straight(i) * A(weight[i]) : straight(i); };
+  const A* g = buffer;
+  A plain = A(0), weighted = A(0);
+  for (int64_t first = 0; first < p.n; first += slope_chunk) {
+    const int64_t count = p.n - first < slope_chunk ? p.n - first : slope_chunk;
+    g = straight(first, count);
+    const auto slope = [=](int64_t i) { return Weighted ? g[i] * A(weight[first + i]) : g[i]; };
+    if (p.centered) plain += group.template map_sum<A>(count, slope);
+    weighted += group.template map_sum<A>(count, [=](int64_t i) { return slope(i) * normal(first + i); });
+  }
   const A divisor = row_divisor<A>(p);
-  const A plain = p.centered ? group.template map_sum<A>(p.n, slope) / divisor : A(0);
-  const A weighted = group.template map_sum<A>(p.n, [=](int64_t i) { return slope(i) * normal(i); }) / divisor;
-  const auto both = [=](int64_t i) {
-    const A v = normal(i), g = straight(i);
-    dw[i] += g * v;
-    out[i] = T(scale.inverse * ((Weighted ? g * A(weight[i]) : g) - plain - v * weighted));
-    return g;
-  };
-  if (p.dbias != nullptr)
-    group.for_each(p.n, [=](int64_t i) { db[i] += both(i); });
-  else
-    group.for_each(p.n, [=](int64_t i) { both(i); });
+  plain /= divisor;
+  weighted /= divisor;
+  for (int64_t first = 0; first < p.n; first += slope_chunk) {
+    const int64_t count = p.n - first < slope_chunk ? p.n - first : slope_chunk;
+    if (p.n > slope_chunk) g = straight(first, count);
+    const A* STATOR_RESTRICT const from = g;
+    const auto both = [=](int64_t k) {
+      const int64_t i = first + k;
+      const A v = normal(i);
+      dw[i] += from[k] * v;
+      out[i] = T(scale.inverse * ((Weighted ? from[k] * A(weight[i]) : from[k]) - plain - v * weighted));
+      return from[k];
+    };
+    if (p.dbias != nullptr)
+      group.for_each(count, [=](int64_t k) { db[first + k] += both(k); });
+    else
+      group.for_each(count, [=](int64_t k) { both(k); });
+  }
 }
 
 template <class T, int Size>
@@ -112,37 +127,44 @@ STATOR_KERNEL(Size) void fast_row_norm_backward_kernel(params::RowNorm p) {
   A* const db = dw + p.n;
   for (int64_t i = 0; i < width; ++i) dw[i] = A(0);
   const int64_t first = group.block() * p.rows / group.blocks(), last = (group.block() + 1) * p.rows / group.blocks();
-  with_activation<true>(p.activation, [&](auto through) {
-    for (int64_t row = first; row < last; ++row)
-      p.weight != nullptr ? fast_row_gradient<T, true>(group, p, row, dw, db, through)
-                          : fast_row_gradient<T, false>(group, p, row, dw, db, through);
-  });
+  for (int64_t row = first; row < last; ++row)
+    p.weight != nullptr ? fast_row_gradient<T, true>(group, p, row, dw, db)
+                        : fast_row_gradient<T, false>(group, p, row, dw, db);
 }
 
-template <class T, class G, class Through>
-STATOR_FN void fast_channels_gradient(const G& group, const params::RowNorm& p, int64_t row, Through through) {
+// A row of channels.
+template <class T, int Size>
+STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
   using A = opmath_t<T>;
-  const int64_t first = row % p.groups * p.channels, all = p.groups * p.channels;
+  const Group<Size> group;
+  const int64_t row = group.block(), first = row % p.groups * p.channels, all = p.groups * p.channels;
   const T* const x = static_cast<const T*>(p.x) + row * p.n;
   const T* const grad = static_cast<const T*>(p.grad) + row * p.n;
   const T* const weight = static_cast<const T*>(p.weight);
   const T* const bias = static_cast<const T*>(p.bias);
   A* const partial = static_cast<A*>(p.partials) + row / p.groups * 2 * all + first;
   const RowScale<A> scale = fast_scale(group, p, x);
-  // Element i of channel c: what is above the mean, and the gradient with the activation's slope.
-  const auto above = [=](int64_t c, int64_t i) { return A(x[c * p.inner + i]) - scale.mean; };
-  const auto slope = [=](int64_t c, A factor, A shift) {
-    return [=](int64_t i) { return through(A(grad[c * p.inner + i]), above(c, i) * factor + shift); };
-  };
   const auto weight_of = [=](int64_t c) { return weight != nullptr ? A(weight[first + c]) : A(1); };
-  const auto slope_of = [=](int64_t c) {
-    return slope(c, scale.inverse * weight_of(c), bias != nullptr ? A(bias[first + c]) : A(0));
+  // f(i, count, above, slope) for chunks from element i of the row on, all of them of channel c: what is above the
+  // mean, and the gradients with the activation's slopes.
+  A buffer[slope_chunk];
+  const auto for_chunks = [&](int64_t c, auto f) {
+    const A factor = scale.inverse * weight_of(c), shift = bias != nullptr ? A(bias[first + c]) : A(0);
+    for (int64_t i = c * p.inner; i < (c + 1) * p.inner; i += slope_chunk) {
+      const int64_t left = (c + 1) * p.inner - i, count = left < slope_chunk ? left : slope_chunk;
+      const auto above = [=](int64_t k) { return A(x[i + k]) - scale.mean; };
+      f(i, count, above,
+        fast_slopes(p.activation, count, grad + i, [=](int64_t k) { return above(k) * factor + shift; }, buffer));
+    }
   };
   A plain = A(0), weighted = A(0);
   for (int64_t c = 0; c < p.channels; ++c) {
-    const auto gc = slope_of(c);
-    const A g = group.template map_sum<A>(p.inner, gc);
-    const A gv = scale.inverse * group.template map_sum<A>(p.inner, [=](int64_t i) { return gc(i) * above(c, i); });
+    A g = A(0), gv = A(0);
+    for_chunks(c, [&](int64_t, int64_t count, auto above, const A* slope) {
+      g += group.template map_sum<A>(count, [=](int64_t k) { return slope[k]; });
+      gv += group.template map_sum<A>(count, [=](int64_t k) { return slope[k] * above(k); });
+    });
+    gv *= scale.inverse;
     partial[c] = gv;
     partial[all + c] = g;
     plain += weight_of(c) * g;
@@ -151,19 +173,13 @@ STATOR_FN void fast_channels_gradient(const G& group, const params::RowNorm& p, 
   plain = mean_if(p.centered, plain, p.n);
   weighted = weighted / row_divisor<A>(p) * scale.inverse;
   for (int64_t c = 0; c < p.channels; ++c) {
-    const auto gc = slope_of(c);
-    T* const out = static_cast<T*>(p.y) + row * p.n + c * p.inner;
     const A w = weight_of(c);
-    group.for_each(p.inner,
-                   [=](int64_t i) { out[i] = T(scale.inverse * (gc(i) * w - plain - above(c, i) * weighted)); });
+    for_chunks(c, [&](int64_t i, int64_t count, auto above, const A* slope) {
+      T* const out = static_cast<T*>(p.y) + row * p.n + i;
+      group.for_each(count,
+                     [=](int64_t k) { out[k] = T(scale.inverse * (slope[k] * w - plain - above(k) * weighted)); });
+    });
   }
-}
-
-template <class T, int Size>
-STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
-  const Group<Size> group;
-  with_activation<true>(p.activation,
-                        [&](auto through) { fast_channels_gradient<T>(group, p, group.block(), through); });
 }
 
 }  // namespace stator::STATOR_TARGET::norm
