@@ -24,7 +24,8 @@ class Backend:
 
         It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
         it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
-        BackendMismatchError for a stream of another device.
+        BackendMismatchError for a stream of another device. A handle that is no stream cannot be told from one: CUDA
+        follows it, and the process ends.
         """
         ...
     def info(self) -> dict[str, Any]:

@@ -78,8 +78,9 @@ np.r_["-1", f, g]; np.r_["0,2", w, w]; np.r_["1,2,0", w, w]; np.c_[w, w]; np.c_[
 f[np.index_exp[0]]; list(np.ndindex(2, 2)); f[np.newaxis]
 """
 SORTING = """
-np.sort(f); np.sort(f, 0); np.sort(f, None); np.sort(n, kind="stable"); np.sort([3, 1]); np.sort(c); np.argsort(v)
-np.argsort(f, axis=None); np.argsort(f, 0); np.argsort(f, stable=True); np.lexsort((j, [1, 0, 1, 0]))
+np.sort(f); np.sort(f, 0); np.sort(f, None); np.sort(n, kind="stable"); np.sort([3, 1]); np.sort(c)
+np.argsort(v, stable=True); np.argsort(f, axis=None, stable=True); np.argsort(f, 0, stable=True)
+np.lexsort((j, [1, 0, 1, 0]))
 np.lexsort((i, f)); np.lexsort([f, i], 0); np.lexsort(f); np.partition(v, 2)[2]; np.sort(np.partition(v, (1, 3))[:2])
 np.partition(v, 1, None)[1]; np.take(v, np.argpartition(v, 2))[2]; np.sort_complex([3, 1]); np.sort_complex(c)
 np.sort_complex(h); np.sort_complex(s); np.searchsorted([1, 2, 3], 2); np.searchsorted(w[1:1], v)

@@ -145,7 +145,7 @@ def transform(name, shape, dtype_of="complex", **options):
         return np.abs(as_numpy(getattr(torch.fft, name)(tensor(x), **there))).max(initial=0)
 
     return Row(
-        lambda x: getattr(fft, name)(x, **options), lambda x: getattr(torch.fft, name)(x, **there), make, 16, norm
+        lambda x: getattr(fft, name)(x, **options), lambda x: getattr(torch.fft, name)(x, **there), make, 64, norm
     )
 
 

@@ -202,10 +202,19 @@ struct Plan {
   bool usable = false;  // false is cached too, if the library has no algorithm
 };
 
+// Where rows of half results are not aligned to 16 bytes, the library rounds the product to halves before it adds the
+// bias, as seen on an H100 for rows of 33 elements.
+bool rounds_twice(const Gemm& g, const GemmExtra& extra) {
+  const bool ends = extra.bias != nullptr || extra.activation != Activation::none;
+  const bool whole = g.n % 8 == 0 && g.ldc % 8 == 0 && g.stride_c % 8 == 0 && alignment(g.c) >= 16;
+  return ends && itemsize(g.result) == 2 && !whole;
+}
+
 // The rules that the library documents for one-byte operands; for others its heuristics decide.
 bool allowed(const Gemm& g, const GemmExtra& extra) {
   if (g.batch > (int64_t(1) << 31) - 1) return false;
   if (in(g.operands, dtypes::complexes)) return false;  // cuBLAS computes these, without an epilogue
+  if (rounds_twice(g, extra)) return false;
   if (!extra.float8 && g.operands != DType::int8) return true;
   const int64_t multiple = extra.float8 ? 16 : 4;
   const auto fits = [&](int64_t x) { return x % multiple == 0; };

@@ -77,12 +77,20 @@ def test_products_of_eight_bit_floats_are_cublaslts(emulated, formats):
 @pytest.mark.parametrize("activation", [None, "relu", "gelu_tanh"])
 @pytest.mark.parametrize("with_bias", [False, True])
 def test_bias_and_activation_are_part_of_the_product(emulated, activation, with_bias):
-    x, w = numbers(emulated, (4, 8), "float16"), numbers(emulated, (12, 8), "float16", 1)
-    bias = numbers(emulated, (12,), "float16", 2) if with_bias else None
+    x, w = numbers(emulated, (4, 8), "float16"), numbers(emulated, (16, 8), "float16", 1)
+    bias = numbers(emulated, (16,), "float16", 2) if with_bias else None
     launches = emulated.statistics()["kernel_launches"]
     _, by = counted(lambda: stator.nn.linear(x, w, bias, activation=activation))
     assert by == [1, 0]
     assert emulated.statistics()["kernel_launches"] == launches
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_in_rows_that_are_not_aligned_are_rounded_once(emulated, dtype):
+    """The library would round the product before it adds the bias, which here takes the first digits away."""
+    x, w = (emulated.full(shape, 3.25, dtype=dtype) for shape in ((4, 21), (12, 21)))
+    bias = emulated.full((12,), -221.0, dtype=dtype)
+    assert stator.nn.linear(x, w, bias).to_numpy().astype(float).max() == 21 * 3.25**2 - 221
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,9 @@ def test_shapes_that_do_not_fit(be, left, right):
         stator.matmul(be.zeros(left), be.zeros(right))
 
 
-@pytest.mark.parametrize(("left", "right"), [*SHAPES, ((0, 4), (4, 5)), ((3, 0), (0, 5)), ((9, 70), (70, 600)), ((65, 72), (3, 72, 68))])
+@pytest.mark.parametrize(
+    ("left", "right"), [*SHAPES, ((0, 4), (4, 5)), ((3, 0), (0, 5)), ((9, 70), (70, 600)), ((65, 72), (3, 72, 68))]
+)
 def test_int8_products_wrap_and_sum_in_int32_with_a_dtype(be, left, right):
     a, b = (np.random.default_rng(k).integers(-128, 128, s).astype(np.int8) for k, s in enumerate((left, right)))
     want = np.matmul(a.astype(np.int32), b.astype(np.int32))
