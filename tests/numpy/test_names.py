@@ -138,3 +138,4 @@ def test_sorts_are_descending_where_they_are_asked_to_be(be):
     np.testing.assert_array_equal(
         snp.argsort(be.asarray(x), axis=None, descending=True).to_numpy(), np.argsort(-x.ravel(), kind="stable")
     )
+    assert snp.argsort(be.asarray(2.5), descending=True).to_numpy() == 0

@@ -52,9 +52,12 @@ def argsort(
     descending: bool | None = None,
 ) -> Array:
     """The indices that sort."""
+    x = _convert.array(a, "argsort")
+    if not descending or x.ndim == 0:
+        return _convert.called("argsort", x, axis, kind, order)
     _no_fields(order, "argsort")
-    x, axis = _plain(_convert.array(a, "argsort"), axis)
-    return stator.argsort(x, axis=axis, descending=bool(descending))
+    x, axis = _plain(x, axis)
+    return stator.argsort(x, axis=axis, descending=True)
 
 
 @differs("One sort for each key, the last one first")
