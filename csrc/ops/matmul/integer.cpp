@@ -55,13 +55,14 @@ bool by_library(OpCall& call, const Array& left, const Array& right, const Array
 // As by_library, of copies in its layout, where there is enough to compute for the copies to be worth it: its tensor
 // cores are many times as fast as our kernel.
 bool by_copies(OpCall& call, const Array& left, const Array& right, const Array& sums, const Dims& product) {
-  constexpr int64_t least = 64, multiple = 4;  // the library takes columns and terms in fours
+  constexpr int64_t least = 256, multiple = 4;  // the library takes columns and terms in fours
   if (left.ndim() < 2 || right.ndim() < 2) return false;
   const int64_t m = left.shape()[left.ndim() - 2], k = left.shape()[left.ndim() - 1],
                 n = right.shape()[right.ndim() - 1];
   if (m < least || n < least || k < least || n % multiple != 0 || k % multiple != 0) return false;
   const Stream on = call.on();
-  const Array rows = copy(left, on), columns = matrix_transpose(copy(matrix_transpose(right), on));
+  const Array rows = left.is_contiguous() ? left : copy(left, on),
+              columns = matrix_transpose(copy(matrix_transpose(right), on));
   call.reads(rows);
   call.reads(columns);
   return by_library(call, rows, columns, sums, product);
