@@ -1,5 +1,6 @@
 // Convolutions where blocks have threads: products of the weight and of windows that are gathered on the way to shared
-// memory; and direct sums, on every target, for groups of few channels and for what the fast host's slab cannot hold.
+// memory; and direct sums, on every target, for depthwise channels that lie side by side, and for what neither the rows
+// of few channels nor the fast host's slab can hold.
 #pragma once
 
 #include "device/launch.cuh"

@@ -1,5 +1,5 @@
 // Weight gradients where blocks have threads: products of the gradient and of windows, whose depth, all results of all
-// samples, is divided among blocks; and direct sums, on every target, for what is_direct or a slab decides.
+// samples, is divided among blocks; and direct sums, on every target, for what sums_directly or a slab decides.
 #pragma once
 
 #include "kernels/convolution/convolve_tile.cuh"

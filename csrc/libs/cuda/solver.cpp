@@ -123,7 +123,7 @@ class CudaSolver final : public Solver {
   }
 
   void qr(OpCall& call, const Decomposition& d, void* tau) const override {
-    if (batched_by_us(d)) return qr_batched(call, d, tau);
+    if (batched(d)) return qr_batched(call, d, tau);
     const Api& lib = api(call.name());
     const Session session(call);
     const LeasedSolver& s = session.leased();
