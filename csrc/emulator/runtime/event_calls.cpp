@@ -17,7 +17,7 @@ int event_call(void* handle, F f) {
   });
 }
 
-int create(void** out, unsigned flags) {
+int create_event(void** out, unsigned flags) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
     if (flags & ~(blocking_sync | disable_timing | interprocess)) return error::invalid_value;
     if ((flags & interprocess) && !(flags & disable_timing)) return error::invalid_value;
@@ -27,7 +27,7 @@ int create(void** out, unsigned flags) {
   });
 }
 
-int destroy(void* handle) {
+int destroy_event(void* handle) {
   return event_call(handle, [&](System& s, Scheduler::Lock&, Event&) {
     s.events.erase(handle);
     return error::success;
@@ -70,7 +70,7 @@ int record(void* handle, void* stream_handle, unsigned flags) {
   });
 }
 
-int query(void* handle) {
+int query_event(void* handle) {
   return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
     if (event.capture) return invalidated(event.capture, error::captured_event);
     if (const int code = uncaptured(s)) return code;
@@ -81,7 +81,7 @@ int query(void* handle) {
   });
 }
 
-int synchronize(void* handle) {
+int synchronize_event(void* handle) {
   return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
     if (event.capture) return invalidated(event.capture, error::captured_event);
     if (const int code = uncaptured(s)) return code;
@@ -108,12 +108,12 @@ int elapsed(float* milliseconds, void* from, void* to) {
 }  // namespace
 
 void add_event_calls(Api& api) {
-  api.event_create = create;
-  api.event_destroy = destroy;
+  api.event_create = create_event;
+  api.event_destroy = destroy_event;
   api.event_record = [](void* event, void* stream) { return record(event, stream, 0); };
   api.event_record_with_flags = record;
-  api.event_query = query;
-  api.event_synchronize = synchronize;
+  api.event_query = query_event;
+  api.event_synchronize = synchronize_event;
   api.event_elapsed = elapsed;
 }
 

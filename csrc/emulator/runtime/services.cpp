@@ -56,7 +56,7 @@ bool is_stream(void* handle) {
   return stream && stream->device == &here(*s);
 }
 
-int synchronize(void* handle) {
+int wait_for_stream(void* handle) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, handle);
     if (!stream) return error::invalid_resource_handle;
@@ -156,7 +156,7 @@ constexpr Services services{.bytes = sizeof(Services),
                             .enqueue = enqueue,
                             .is_capturing = is_capturing,
                             .is_stream = is_stream,
-                            .synchronize = synchronize,
+                            .synchronize = wait_for_stream,
                             .current_device = current_device,
                             .compute_capability = compute_capability,
                             .check_read = check_read,

@@ -21,7 +21,7 @@ int create_with_priority(void** out, unsigned flags, int priority) {
   });
 }
 
-int create(void** out, unsigned flags) { return create_with_priority(out, flags, 0); }
+int create_stream(void** out, unsigned flags) { return create_with_priority(out, flags, 0); }
 
 int priority_range(int* least, int* greatest) {
   return device_call([&](System&, Device&, Scheduler::Lock&) {
@@ -53,7 +53,7 @@ int launch_host_function(void* handle, HostFunction* function, void* data) {
 }
 
 // What the stream holds still runs.
-int destroy(void* handle) {
+int destroy_stream(void* handle) {
   std::shared_ptr<Graph> dropped;  // without the lock
   if (reinterpret_cast<uintptr_t>(handle) <= 2) return remembered(error::invalid_resource_handle);
   return stream_call(handle, [&](System& s, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
@@ -73,14 +73,14 @@ int observable(System& s, const Stream& stream) {
   return capture ? invalidated(capture, error::capture_implicit) : error::success;
 }
 
-int synchronize(void* handle) {
+int synchronize_stream(void* handle) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
     if (const int code = observable(s, *stream)) return code;
     return s.scheduler.wait(lock, {stream, stream->enqueued}) ? error::success : error::not_permitted;
   });
 }
 
-int query(void* handle) {
+int query_stream(void* handle) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
     if (const int code = observable(s, *stream)) return code;
     return s.scheduler.poll(lock, {stream, stream->enqueued}) ? error::success : error::not_ready;
@@ -135,15 +135,15 @@ int wait(void* handle, void* event, unsigned flags) {
 }  // namespace
 
 void add_stream_calls(Api& api) {
-  api.stream_create = create;
+  api.stream_create = create_stream;
   api.stream_create_with_priority = create_with_priority;
   api.stream_priority_range = priority_range;
   api.stream_priority = priority_of;
   api.stream_device = device_of;
   api.launch_host_function = launch_host_function;
-  api.stream_destroy = destroy;
-  api.stream_synchronize = synchronize;
-  api.stream_query = query;
+  api.stream_destroy = destroy_stream;
+  api.stream_synchronize = synchronize_stream;
+  api.stream_query = query_stream;
   api.stream_wait = wait;
 }
 

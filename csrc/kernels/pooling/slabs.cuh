@@ -191,7 +191,7 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
       const int64_t row = slab.plane * size + int64_t(i * p.axes[1].out + j) * p.axes[2].out;
       const T* const grad = static_cast<const T*>(p.grad) + row;
       const Span rows = span_of(p, p.axes[1], j);
-      if (p.kind == PoolKind::max) {
+      if (p.kind == params::PoolKind::max) {
         add_named(p, slab, w, rows, grad, p.indices + row, sums);
         continue;
       }
@@ -201,7 +201,7 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
       bottom = bottom < slab.top + slab.high ? bottom : slab.top + slab.high;
       for (int k = w.first; k <= w.last; k += PoolTuning::tile) {
         const int count = w.last + 1 - k < PoolTuning::tile ? w.last + 1 - k : PoolTuning::tile;
-        if (p.kind == PoolKind::mean) {
+        if (p.kind == params::PoolKind::mean) {
           divide_slopes(p, k, count, above, grad + k, slopes);
           for (int r = top; r < bottom; ++r) {
             A* STATOR_RESTRICT const line = sums + (r - slab.top) * slab.wide;
@@ -226,7 +226,7 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
         }
       }
     }
-  const A divisor = p.divisor == 0 || p.kind != PoolKind::mean ? A(1) : A(p.divisor);
+  const A divisor = p.divisor == 0 || p.kind != params::PoolKind::mean ? A(1) : A(p.divisor);
   if (divisor != A(1))
     for (int i = 0; i < elements; ++i) sums[i] = sums[i] / divisor;
   if constexpr (!std::is_same_v<A, T>)

@@ -58,7 +58,7 @@ int instantiate(void** out, void* handle, uint64_t flags) {
 }
 
 // Launches under way keep the image. Also in a context that a fault made unusable.
-int destroy(void* handle) {
+int destroy_executable(void* handle) {
   std::shared_ptr<Graph> dropped;  // without the lock
   return call([&](System& s) {
     const Scheduler::Lock lock = s.scheduler.lock();
@@ -224,7 +224,7 @@ int get_enabled(void* handle, void* node_handle, unsigned* enabled) {
 
 void add_executable_calls(GraphApi& api) {
   api.instantiate = instantiate;
-  api.executable_destroy = destroy;
+  api.executable_destroy = destroy_executable;
   api.executable_flags = flags_of;
   api.launch = launch;
   api.upload = upload;

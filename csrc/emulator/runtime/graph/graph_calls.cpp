@@ -7,7 +7,7 @@
 namespace stator::emulator::runtime {
 namespace {
 
-int create(void** out, unsigned flags) {
+int create_graph(void** out, unsigned flags) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     if (flags) return error::invalid_value;
     const auto made = std::make_shared<Graph>();
@@ -18,7 +18,7 @@ int create(void** out, unsigned flags) {
 }
 
 // Also in a context that a fault made unusable, so that nothing is kept for ever.
-int destroy(void* handle) {
+int destroy_graph(void* handle) {
   std::shared_ptr<Graph> dropped;  // without the lock
   return call([&](System& s) {
     const Scheduler::Lock lock = s.scheduler.lock();
@@ -139,8 +139,8 @@ bool captured_into(System& s, const Graph& graph) {
 }
 
 void add_graph_calls(GraphApi& api) {
-  api.create = create;
-  api.destroy = destroy;
+  api.create = create_graph;
+  api.destroy = destroy_graph;
   api.clone = clone;
   api.node_in_clone = node_in_clone;
   api.nodes = nodes;

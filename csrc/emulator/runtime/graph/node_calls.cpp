@@ -91,7 +91,7 @@ int add_child(void** out, const NodePlace* place, void* child) {
 
 void forget(std::vector<Node*>& nodes, Node* node) { std::erase(nodes, node); }
 
-int destroy(void* handle) {
+int destroy_node(void* handle) {
   std::unique_ptr<Node> dropped;  // without the lock
   return node_call(handle, [&](System& s, Node& node) {
     auto& siblings = node.graph->nodes;
@@ -248,7 +248,7 @@ void add_node_calls(GraphApi& api) {
   api.add_event_wait = add_event<NodeType::event_wait>;
   api.add_empty = add_empty;
   api.add_child = add_child;
-  api.node_destroy = destroy;
+  api.node_destroy = destroy_node;
   api.node_type = type;
   api.node_dependencies = dependencies;
   api.node_dependents = dependents;

@@ -10,7 +10,7 @@ using namespace stator::emulator::vendor::solver;
 namespace {
 
 constexpr const char* q_name = "cusolverDn<t>orgqr";
-constexpr const char* batch_name = "cusolverDn<t>potrfBatched";
+constexpr const char* batched_cholesky_name = "cusolverDn<t>potrfBatched";
 
 struct Reflectors {
   int m, n, k, lda;
@@ -62,9 +62,9 @@ Status form_q(void* handle, const Reflectors& c, T* a, const T* tau, T* work, in
 template <class T>
 bool factor(Fill fill, int n, T* a, int lda, int* info) {
   const bool upper = fill == Fill::upper;
-  if (!reads_triangle(batch_name, a, sizeof(T), upper, true, n, lda)) return false;
+  if (!reads_triangle(batched_cholesky_name, a, sizeof(T), upper, true, n, lda)) return false;
   const Range all = matrix_at(a, sizeof(T), n, n, lda);
-  if (!writes(batch_name, all)) return false;
+  if (!writes(batched_cholesky_name, all)) return false;
   std::vector<T> copy = copy_in(a, n, n, lda);
   scribble(all);
   const int found = lapack::potrf(upper ? 'U' : 'L', n, copy.data(), std::max(1, n));
@@ -85,13 +85,13 @@ bool factor(Fill fill, int n, T* a, int lda, int* info) {
 template <class T>
 Status factor_batch(void* handle, Fill fill, int n, T* const* a, int lda, int* info, int batches) {
   Status status = Status::success;
-  Handle* const h = use(handle, batch_name, status);
+  Handle* const h = use(handle, batched_cholesky_name, status);
   if (!h) return status;
   if (!known(fill) || n < 0 || !room(lda, n) || batches < 0) return Status::invalid_value;
   if (n == 0 || batches == 0) return Status::success;
-  return launched(enqueue(h->stream, batch_name, [=] {
-    if (!reads(batch_name, bytes_at(a, uint64_t(batches) * sizeof(void*)))) return;
-    if (!writes(batch_name, bytes_at(info, uint64_t(batches) * sizeof(int)))) return;
+  return launched(enqueue(h->stream, batched_cholesky_name, [=] {
+    if (!reads(batched_cholesky_name, bytes_at(a, uint64_t(batches) * sizeof(void*)))) return;
+    if (!writes(batched_cholesky_name, bytes_at(info, uint64_t(batches) * sizeof(int)))) return;
     for (int batch = 0; batch < batches; ++batch)
       if (!factor(fill, n, a[batch], lda, info + batch)) return;
   }));

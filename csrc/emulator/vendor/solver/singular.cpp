@@ -125,7 +125,7 @@ STATOR_VENDOR(Status, cusolverDnXgesvd,
 
 namespace {
 
-constexpr const char* batch_name = "cusolverDn<t>gesvdjBatched";
+constexpr const char* batched_svd_name = "cusolverDn<t>gesvdjBatched";
 constexpr int largest = 32;
 
 struct Jacobi {
@@ -142,7 +142,7 @@ struct Jacobi {
 
 Status begin(void* handle, void* params, const Jacobi& call, Handle** found) {
   Status status = Status::success;
-  *found = use(handle, batch_name, status);
+  *found = use(handle, batched_svd_name, status);
   if (!*found) return status;
   return jacobi_infos.find(params) ? call.check() : Status::invalid_value;
 }
@@ -156,8 +156,8 @@ bool solve(const Jacobi& c, T* a, lapack::Real<T>* s, T* u, T* v, int* info) {
   const Range all = matrix_at(a, sizeof(T), m, n, c.lda), values = bytes_at(s, uint64_t(steps) * sizeof(R));
   const Range left = matrix_at(u, sizeof(T), m, m, c.ldu), right = matrix_at(v, sizeof(T), n, n, c.ldv);
   for (const Range& range : {all, values, left, right})
-    if (!writes(batch_name, range)) return false;
-  if (!reads(batch_name, all)) return false;
+    if (!writes(batched_svd_name, range)) return false;
+  if (!reads(batched_svd_name, all)) return false;
   std::vector<T> copy = copy_in(a, m, n, c.lda), full_u(size_t(m * m) + 1), full_vt(size_t(n * n) + 1),
                  full_v(size_t(n * n) + 1);
   scribble(all);
@@ -193,9 +193,11 @@ Status run_batch(void* handle, const Jacobi& c, T* a, lapack::Real<T>* s, T* u, 
   if (status != Status::success) return status;
   if (work_size < c.work() || !work || !info) return Status::invalid_value;
   if (c.batches == 0 || c.m == 0 || c.n == 0) return Status::success;
-  return launched(enqueue(h->stream, batch_name, [=] {
+  return launched(enqueue(h->stream, batched_svd_name, [=] {
     const Range scratch = bytes_at(work, uint64_t(work_size) * sizeof(T));
-    if (!writes(batch_name, scratch) || !writes(batch_name, bytes_at(info, uint64_t(c.batches) * sizeof(int)))) return;
+    if (!writes(batched_svd_name, scratch) ||
+        !writes(batched_svd_name, bytes_at(info, uint64_t(c.batches) * sizeof(int))))
+      return;
     scribble(scratch);
     const int64_t values = std::min(c.m, c.n);
     for (int64_t i = 0; i < c.batches; ++i)

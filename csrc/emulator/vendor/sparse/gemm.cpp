@@ -11,7 +11,7 @@ using namespace stator::emulator::vendor::sparse;
 
 namespace {
 
-constexpr const char* what = "cusparseSpGEMM";
+constexpr const char* product_name = "cusparseSpGEMM";
 
 struct Structure {
   bool done = false;
@@ -36,7 +36,7 @@ struct Problem {
   Status find(void* h, Op op_a, Op op_b, const void* alpha, const void* pa, const void* pb, const void* beta, void* pc,
               Type type, int algorithm, void* descriptor) {
     Status status = Status::success;
-    handle = use(h, what, status);
+    handle = use(h, product_name, status);
     if (!handle) return status;
     state = states.find(descriptor);
     const Matrix *const fa = matrices.find(pa), *const fb = matrices.find(pb);
@@ -52,7 +52,7 @@ struct Problem {
     if (a.index != Index::i32 || b.index != Index::i32 || c.index != Index::i32) return Status::not_supported;
     if (a.base != b.base || a.base != c.base) return Status::not_supported;
     if (a.columns != b.rows || c.rows != a.rows || c.columns != b.columns) return Status::invalid_value;
-    return read_scalars(what, alpha, beta, compute, scalars);
+    return read_scalars(product_name, alpha, beta, compute, scalars);
   }
   uint64_t first_bytes() const { return 64 + uint64_t(a.rows) * 8 + uint64_t(a.nnz) * 8; }
   uint64_t second_bytes() const { return 128 + uint64_t(a.rows) * 12 + uint64_t(a.nnz + b.nnz) * 16; }
@@ -61,7 +61,8 @@ struct Problem {
 // Rows of the product with their columns in ascending order.
 void multiply(const Matrix& a, const Matrix& b, Structure& product) {
   std::vector<int64_t> offsets_a, indices_a, offsets_b, indices_b;
-  if (!read_structure(what, a, offsets_a, indices_a) || !read_structure(what, b, offsets_b, indices_b)) return;
+  if (!read_structure(product_name, a, offsets_a, indices_a) || !read_structure(product_name, b, offsets_b, indices_b))
+    return;
   for (int64_t i = 0; i < a.rows; ++i) {
     std::map<int64_t, bool> columns;
     for (int64_t e = offsets_a[size_t(i)]; e < offsets_a[size_t(i) + 1]; ++e) {
@@ -77,13 +78,13 @@ void multiply(const Matrix& a, const Matrix& b, Structure& product) {
 template <class T>
 void write(const Problem& p, const Structure& structure) {
   Csr<T> a, b;
-  if (!read(what, p.a, a) || !read(what, p.b, b)) return;
+  if (!read(product_name, p.a, a) || !read(product_name, p.b, b)) return;
   const Range offsets = bytes_at(p.c.offsets, uint64_t(p.c.rows + 1) * p.c.index_bytes());
   const Range indices = bytes_at(p.c.indices, uint64_t(p.c.nnz) * p.c.index_bytes()), values = values_of(p.c);
   for (const Range& range : {offsets, indices, values})
-    if (!writes(what, range)) return;
+    if (!writes(product_name, range)) return;
   const T alpha = narrow<T>(p.scalars.alpha), beta = narrow<T>(p.scalars.beta);
-  if (beta != T(0) && !reads(what, values)) return;
+  if (beta != T(0) && !reads(product_name, values)) return;
   if (beta == T(0)) poison(values);
   for (int64_t i = 0; i < p.c.rows; ++i) {
     std::map<int64_t, T> row;
@@ -133,8 +134,8 @@ STATOR_VENDOR(Status, cusparseSpGEMM_workEstimation,
   p.state->phase = State::Phase::estimated;
   p.state->first = bytes_at(buffer, p.first_bytes());
   p.state->number = new_number();
-  const int error = enqueue(p.handle->stream, what, [first = p.state->first, number = p.state->number] {
-    if (writes(what, first)) mark_buffer(first, number);
+  const int error = enqueue(p.handle->stream, product_name, [first = p.state->first, number = p.state->number] {
+    if (writes(product_name, first)) mark_buffer(first, number);
   });
   return launched(error ? error : services().synchronize(p.handle->stream));
 }
@@ -149,7 +150,7 @@ STATOR_VENDOR(Status, cusparseSpGEMM_compute,
   if (status != Status::success) return status;
   if (!bytes) return Status::invalid_value;
   if (p.state->phase == State::Phase::made) {
-    complain(what, "compute came before workEstimation had its buffer.");
+    complain(product_name, "compute came before workEstimation had its buffer.");
     return Status::invalid_value;
   }
   if (choose(12) == 11) return Status::insufficient_resources;
@@ -162,9 +163,9 @@ STATOR_VENDOR(Status, cusparseSpGEMM_compute,
   p.state->second = bytes_at(buffer, p.second_bytes());
   p.state->structure = std::make_shared<Structure>();
   const int error = enqueue(
-      p.handle->stream, what,
+      p.handle->stream, product_name,
       [p, first = p.state->first, second = p.state->second, number = p.state->number, structure = p.state->structure] {
-        if (!intact(what, first, number) || !writes(what, second)) return;
+        if (!intact(product_name, first, number) || !writes(product_name, second)) return;
         mark_buffer(second, number);
         multiply(p.a, p.b, *structure);
       });
@@ -184,13 +185,13 @@ STATOR_VENDOR(Status, cusparseSpGEMM_copy,
   const bool ready =
       p.state->phase == State::Phase::computed && p.c.offsets && (p.c.nnz == 0 || (p.c.indices && p.c.values));
   if (!ready) {
-    complain(what, "copy came before compute, or before the result had memory.");
+    complain(product_name, "copy came before compute, or before the result had memory.");
     return Status::invalid_value;
   }
   return launched(enqueue(
-      p.handle->stream, what,
+      p.handle->stream, product_name,
       [p, first = p.state->first, second = p.state->second, number = p.state->number, structure = p.state->structure] {
-        if (!intact(what, first, number) || !intact(what, second, number)) return;
+        if (!intact(product_name, first, number) || !intact(product_name, second, number)) return;
         with_compute(p.compute, [&](auto tag) { write<typename decltype(tag)::type>(p, *structure); });
       }));
 }

@@ -31,7 +31,7 @@ struct Solve {
 };
 
 // What the analysis found, which work fills.
-struct State {
+struct Analysis {
   bool sized = false, analysed = false;
   Solve solve;
   Range buffer;
@@ -43,9 +43,9 @@ struct State {
   };
   std::shared_ptr<Found> found;
 };
-Registry<State> vector_states{"cusparseSpSVDescr_t"}, matrix_states{"cusparseSpSMDescr_t"};
+Registry<Analysis> vector_states{"cusparseSpSVDescr_t"}, matrix_states{"cusparseSpSMDescr_t"};
 
-constexpr const char* what = "cusparse triangular solution";
+constexpr const char* solution_name = "cusparse triangular solution";
 
 DenseMatrix as_matrix(const DenseVector& v) { return {v.size, 1, v.size, v.values, v.type, Order::columns}; }
 
@@ -77,27 +77,27 @@ Status find_matrix(Op op_a, Op op_b, const void* a, const void* b, const void* c
 }
 
 // Alpha is looked at in every phase, and used in the last.
-Status begin(void* handle, const void* alpha, Type compute, State* state, Handle** h, std::complex<double>* factor) {
+Status begin(void* handle, const void* alpha, Type compute, Analysis* state, Handle** h, std::complex<double>* factor) {
   Status status = Status::success;
-  *h = use(handle, what, status);
+  *h = use(handle, solution_name, status);
   if (!*h) return status;
   if (!state) return Status::invalid_value;
   Scalars scalars;
-  status = read_scalars(what, alpha, alpha, compute, scalars);
+  status = read_scalars(solution_name, alpha, alpha, compute, scalars);
   if (factor) *factor = scalars.alpha;
   return status;
 }
 
-Status state_bytes(State* state, const Solve& solve, size_t* bytes) {
+Status state_bytes(Analysis* state, const Solve& solve, size_t* bytes) {
   if (!bytes) return Status::invalid_value;
   state->sized = true;
   *bytes = size_t(solve.bytes());
   return Status::success;
 }
 
-Status analyse(Handle* h, State* state, const Solve& solve, void* buffer) {
+Status analyse(Handle* h, Analysis* state, const Solve& solve, void* buffer) {
   if (!state->sized) {
-    complain(what, "The analysis came before the size of its buffer was asked for.");
+    complain(solution_name, "The analysis came before the size of its buffer was asked for.");
     return Status::invalid_value;
   }
   if (!buffer) return Status::invalid_value;
@@ -105,12 +105,14 @@ Status analyse(Handle* h, State* state, const Solve& solve, void* buffer) {
   state->solve = solve;
   state->buffer = bytes_at(buffer, solve.bytes());
   state->number = new_number();
-  state->found = std::make_shared<State::Found>();
+  state->found = std::make_shared<Analysis::Found>();
   return launched(
-      enqueue(h->stream, what, [solve, found = state->found, range = state->buffer, number = state->number] {
-        if (!writes(what, range)) return;
+      enqueue(h->stream, solution_name, [solve, found = state->found, range = state->buffer, number = state->number] {
+        if (!writes(solution_name, range)) return;
         mark_buffer(range, number);
-        if (!read_structure(what, solve.a, found->offsets, found->indices) || !reads(what, values_of(solve.a))) return;
+        if (!read_structure(solution_name, solve.a, found->offsets, found->indices) ||
+            !reads(solution_name, values_of(solve.a)))
+          return;
         const char* const first = static_cast<const char*>(solve.a.values);
         found->values.assign(first, first + values_of(solve.a).width);
         found->done = true;
@@ -118,8 +120,8 @@ Status analyse(Handle* h, State* state, const Solve& solve, void* buffer) {
 }
 
 template <class T>
-void run(const Solve& s, const State::Found& found, std::complex<double> factor) {
-  if (!reads(what, s.b.range()) || !writes(what, s.c.range())) return;
+void run(const Solve& s, const Analysis::Found& found, std::complex<double> factor) {
+  if (!reads(solution_name, s.b.range()) || !writes(solution_name, s.c.range())) return;
   Csr<T> a{s.a.rows, s.a.columns, found.offsets, found.indices, std::vector<T>(found.indices.size())};
   for (size_t i = 0; i < a.values.size(); ++i) a.values[i] = load_as<T>(s.a.type, found.values.data(), int64_t(i));
   a = turned(a, s.op_a);
@@ -144,23 +146,24 @@ void run(const Solve& s, const State::Found& found, std::complex<double> factor)
   wrote(s.c.range());
 }
 
-Status finish(Handle* h, State* state, const Solve& solve, std::complex<double> factor) {
+Status finish(Handle* h, Analysis* state, const Solve& solve, std::complex<double> factor) {
   if (!state->analysed || !solve.same_as(state->solve)) {
-    complain(what, "The solution is not the one that was analysed.");
+    complain(solution_name, "The solution is not the one that was analysed.");
     return Status::invalid_value;
   }
-  return launched(enqueue(h->stream, what, [=, found = state->found, range = state->buffer, number = state->number] {
-    if (!found->done || !intact(what, range, number)) return poison(solve.c.range());
-    with_compute(solve.compute, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      if constexpr (!std::is_same_v<T, int32_t>) run<T>(solve, *found, factor);
-    });
-  }));
+  return launched(
+      enqueue(h->stream, solution_name, [=, found = state->found, range = state->buffer, number = state->number] {
+        if (!found->done || !intact(solution_name, range, number)) return poison(solve.c.range());
+        with_compute(solve.compute, [&](auto tag) {
+          using T = typename decltype(tag)::type;
+          if constexpr (!std::is_same_v<T, int32_t>) run<T>(solve, *found, factor);
+        });
+      }));
 }
 
-Status create(Registry<State>& registry, void** made) {
+Status create(Registry<Analysis>& registry, void** made) {
   if (!made) return Status::invalid_value;
-  *made = registry.add(std::make_unique<State>());
+  *made = registry.add(std::make_unique<Analysis>());
   return Status::success;
 }
 
@@ -177,7 +180,7 @@ STATOR_VENDOR(Status, cusparseSpSM_destroyDescr, (void* object), (object)) { ret
                 (void* handle, Op op, const void* alpha, const void* a, const void* x, void* y, Type compute, \
                  int algorithm, void* descriptor last_type),                                                  \
                 (handle, op, alpha, a, x, y, compute, algorithm, descriptor last)) {                          \
-    State* const state = vector_states.find(descriptor);                                                      \
+    Analysis* const state = vector_states.find(descriptor);                                                   \
     Handle* h = nullptr;                                                                                      \
     std::complex<double> factor;                                                                              \
     Solve solve;                                                                                              \
@@ -190,7 +193,7 @@ STATOR_VENDOR(Status, cusparseSpSM_destroyDescr, (void* object), (object)) { ret
                 (void* handle, Op op_a, Op op_b, const void* alpha, const void* a, const void* b, void* c, \
                  Type compute, int algorithm, void* descriptor last_type),                                 \
                 (handle, op_a, op_b, alpha, a, b, c, compute, algorithm, descriptor last)) {               \
-    State* const state = matrix_states.find(descriptor);                                                   \
+    Analysis* const state = matrix_states.find(descriptor);                                                \
     Handle* h = nullptr;                                                                                   \
     std::complex<double> factor;                                                                           \
     Solve solve;                                                                                           \
