@@ -3,10 +3,13 @@
 #
 # A source file has one language and one set of definitions per folder, so each target gets generated wrappers of the
 # kernel files. A file that is SHARDED gets one per shard; of the others STATOR_UNIT_FILES neighbours share one, because
-# half of a small file's compile time is its headers. nvcc, which takes several times as long per kernel, gets units half
-# as large. Every family is a namespace, so that files which share a unit cannot meet in their names.
+# half of a small file's compile time is its headers. nvcc takes several times as long per kernel: where more than four
+# cores would wait for its largest units, they are half as large. Every family is a namespace, so that files which share
+# a unit cannot meet in their names.
 
-set(STATOR_SHARDS 2 CACHE STRING "Translation units that a sharded kernel file is split into for g++; for nvcc twice as many")
+set(STATOR_SHARDS 2 CACHE STRING "Translation units of a sharded kernel file; twice as many for nvcc on more than four cores")
+include(ProcessorCount)
+ProcessorCount(STATOR_CORES)
 
 # Collects the lists stator_plain_files, stator_fold_files, stator_plain_shards and stator_fold_shards of <family>/<file>,
 # stator_host_files of those that hosts alone have, and stator_kernel_files of paths.
@@ -91,12 +94,14 @@ function(stator_kernels target language)
   cmake_parse_arguments(arg "" "" "FLAGS;FOLD_FLAGS" ${ARGN})
   if(language STREQUAL "cuda")
     set(extension cu)
-    math(EXPR shards "2 * ${STATOR_SHARDS}")
-    math(EXPR unit_files "(${STATOR_UNIT_FILES} + 1) / 2")
   else()
     set(extension cc)
-    set(shards ${STATOR_SHARDS})
-    set(unit_files ${STATOR_UNIT_FILES})
+  endif()
+  set(shards ${STATOR_SHARDS})
+  set(unit_files ${STATOR_UNIT_FILES})
+  if(language STREQUAL "cuda" AND STATOR_CORES GREATER 4)
+    math(EXPR shards "2 * ${STATOR_SHARDS}")
+    math(EXPR unit_files "(${STATOR_UNIT_FILES} + 1) / 2")
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
   set(skipped "")

@@ -5,6 +5,7 @@
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "kernels/elementwise/layout.cuh"
 #include "kernels/losses/formulas.cuh"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ using params::ElementLoss;
 struct ElementTuning {
   static constexpr int block = 256;
   static constexpr int64_t elements = by_target<4096, 16384>::value;  // least elements of a block
+  static constexpr int64_t chunk = 2048;                              // on the fast host
 };
 
 // How the elements are divided among blocks.
@@ -136,55 +138,88 @@ STATOR_FN double threads_range(const Group<Size>& group, const ElementLoss& p, c
   return double(group.reduce(total.value(), Sum{}));
 }
 
-// The same on the fast host, in runs along the last axis.
-template <class T, bool Backward, class Formula, int Size>
-STATOR_FN double fast_range(const Group<Size>& group, const ElementLoss& p, const Cut& cut, const Formula& f,
-                            int64_t first, int64_t last, bool store) {
+// The fast host computes chunks that stay in the first cache, from operands that are gathered there where they are not
+// contiguous numbers of the computed type. So a formula needs loops for the computed types alone, and these are vector
+// instructions whatever the strides and dtypes are.
+template <class A>
+using Chunk = A[ElementTuning::chunk];
+
+// `n` elements of operand k from element `first` on, in place or in the buffer; null where it is absent.
+template <class T>
+STATOR_CALL const opmath_t<T>* gathered(const ElementLoss& p, int k, int64_t first, int64_t n,
+                                        Chunk<opmath_t<T>>& buffer) {
   using A = opmath_t<T>;
-  const View<T> view(p);
-  const int inner = p.ndim - 1;
-  const int64_t extent = p.ndim > 0 ? p.shape[inner] : 1;
-  int64_t step[ElementLoss::operands];
-  for (int k = 0; k < ElementLoss::operands; ++k) step[k] = p.ndim > 0 ? p.strides[k][inner] : 0;
-  const bool side_by_side = step[0] == 1 && step[1] == 1 &&
-                            (!(Backward || store) || (step[5] == 1 && (!Backward || step[4] == 0 || step[4] == 1))) &&
-                            (!Formula::weighted || (view.in[2] == nullptr && view.in[3] == nullptr));
+  const T* const base = static_cast<const T*>(p.data[k]);
+  if (base == nullptr) return nullptr;
+  const A* in_place = nullptr;
+  elementwise::Walk{p.shape, p.strides[k], p.ndim, first, n}.for_each_segment(
+      [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
+        const T* const from = base + offset;
+        if constexpr (std::is_same_v<T, A>)
+          if (stride == 1 && length == n) return void(in_place = from);
+        A* const to = buffer + position;
+        if (stride == 1)
+          for (int64_t i = 0; i < length; ++i) to[i] = convert<A>(from[i]);
+        else
+          for (int64_t i = 0; i < length; ++i) to[i] = convert<A>(from[i * stride]);
+      });
+  return in_place != nullptr ? in_place : buffer;
+}
+
+template <class T>
+STATOR_CALL void scatter(const ElementLoss& p, int64_t first, int64_t n, const Chunk<opmath_t<T>>& result) {
+  T* const base = static_cast<T*>(p.data[ElementLoss::out]);
+  elementwise::Walk{p.shape, p.strides[ElementLoss::out], p.ndim, first, n}.for_each_segment(
+      [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
+        T* const to = base + offset;
+        const auto* const from = result + position;
+        if (stride == 1)
+          for (int64_t i = 0; i < length; ++i) to[i] = convert<T>(from[i]);
+        else
+          for (int64_t i = 0; i < length; ++i) to[i * stride] = convert<T>(from[i]);
+      });
+}
+
+template <bool Backward, class Formula, class A>
+STATOR_FN A result_of(const Formula& f, A x, A y, A weight, A positive) {
+  return Backward ? f.slope(x, y, weight, positive) : f.value(x, y, weight, positive);
+}
+// The formula of n elements.
+template <bool Backward, class Formula, class A>
+STATOR_CALL void chunk_results(const Formula& f, const A* STATOR_RESTRICT x, const A* STATOR_RESTRICT y,
+                               const A* STATOR_RESTRICT w, const A* STATOR_RESTRICT positive, int64_t n,
+                               A* STATOR_RESTRICT result) {
+  if (!Formula::weighted || (w == nullptr && positive == nullptr))
+    for (int64_t i = 0; i < n; ++i) result[i] = result_of<Backward>(f, x[i], y[i], A(1), A(1));
+  else if (positive == nullptr)
+    for (int64_t i = 0; i < n; ++i) result[i] = result_of<Backward>(f, x[i], y[i], w[i], A(1));
+  else if (w == nullptr)
+    for (int64_t i = 0; i < n; ++i) result[i] = result_of<Backward>(f, x[i], y[i], A(1), positive[i]);
+  else
+    for (int64_t i = 0; i < n; ++i) result[i] = result_of<Backward>(f, x[i], y[i], w[i], positive[i]);
+}
+
+// Computes the elements of [first, last), stores them if `store`, else returns their sum.
+template <class T, bool Backward, int Size>
+STATOR_FN double fast_range(const Group<Size>& group, const ElementLoss& p, int64_t first, int64_t last, bool store) {
+  using A = opmath_t<T>;
+  Chunk<A> buffer[5], result;
   double total = 0;
-  while (first < last) {
-    const Offsets begin(p, cut, first);
-    const int64_t left = extent - first % extent, n = left < last - first ? left : last - first;
-    first += n;
-    const T* STATOR_RESTRICT const x = view.in[0] + begin.at[0];
-    const T* STATOR_RESTRICT const y = view.in[1] + begin.at[1];
-    T* STATOR_RESTRICT const out = view.out + begin.at[5];
-    if (side_by_side) {
-      const auto value = [=](int64_t i) { return f.value(A(x[i]), A(y[i]), A(1), A(1)); };
-      if constexpr (Backward) {
-        const T* STATOR_RESTRICT const g = view.in[4] + begin.at[4];
-        const A scale = view.scale;
-        const auto slope = [=](int64_t i) { return f.slope(A(x[i]), A(y[i]), A(1), A(1)); };
-        if (step[4] == 1) {
-          group.for_each(n, [=](int64_t i) { out[i] = convert<T>(A(g[i]) * scale * slope(i)); });
-        } else {
-          const A all = A(*g) * scale;
-          group.for_each(n, [=](int64_t i) { out[i] = convert<T>(all * slope(i)); });
-        }
-      } else if (store) {
-        group.for_each(n, [=](int64_t i) { out[i] = convert<T>(value(i)); });
-      } else {
-        total += double(group.template map_sum<A>(n, value));
-      }
-      continue;
+  for (; first < last; first += ElementTuning::chunk) {
+    const int64_t n = last - first < ElementTuning::chunk ? last - first : ElementTuning::chunk;
+    const A* in[5];
+    for (int k = 0; k < 5; ++k) in[k] = k < 4 || Backward ? gathered<T>(p, k, first, n, buffer[k]) : nullptr;
+    with_formula<A>(p.kind, p.parameter,
+                    [&](const auto& f) { chunk_results<Backward>(f, in[0], in[1], in[2], in[3], n, result); });
+    if constexpr (Backward) {
+      const A scale = A(1.0 / p.divisor);
+      const A* const grad = in[4];
+      for (int64_t i = 0; i < n; ++i) result[i] = grad[i] * scale * result[i];
     }
-    const auto element = [&](int64_t i) {
-      int64_t at[ElementLoss::operands];
-      for (int k = 0; k < ElementLoss::operands; ++k) at[k] = begin.at[k] + i * step[k];
-      return view.template operator()<Backward>(f, at);
-    };
     if (Backward || store)
-      for (int64_t i = 0; i < n; ++i) out[i * step[5]] = convert<T>(element(i));
+      scatter<T>(p, first, n, result);
     else
-      total += double(group.template map_sum<A>(n, element));
+      total += double(group.template map_sum<A>(n, [&](int64_t i) { return result[i]; }));
   }
   return total;
 }
@@ -193,14 +228,15 @@ template <class T, bool Backward, int Size>
 STATOR_FN double range(const Group<Size>& group, const ElementLoss& p, const Cut& cut, bool store) {
   const int64_t first = group.block() * cut.per_block;
   const int64_t last = first + cut.per_block < p.size ? first + cut.per_block : p.size;
-  double sum = 0;
-  with_formula<opmath_t<T>>(p.kind, p.parameter, [&](const auto& f) {
-    if constexpr (fast_host)
-      sum = fast_range<T, Backward>(group, p, cut, f, first, last, store);
-    else
+  if constexpr (fast_host) {
+    return fast_range<T, Backward>(group, p, first, last, store);
+  } else {
+    double sum = 0;
+    with_formula<opmath_t<T>>(p.kind, p.parameter, [&](const auto& f) {
       sum = threads_range<T, Backward>(group, p, cut, f, first, last, store);
-  });
-  return sum;
+    });
+    return sum;
+  }
 }
 
 template <class T, int Size>

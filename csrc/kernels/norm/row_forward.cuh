@@ -11,10 +11,14 @@ struct RowAffine {
   opmath_t<T> weight[RowTile<T, Size>::held], bias[RowTile<T, Size>::held];
 
   template <bool Channels>
-  STATOR_FN void load(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
-                      int64_t first) {
+  STATOR_FN void load_as(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
+                         int64_t first) {
     if (p.weight != nullptr) load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
     if (p.bias != nullptr) load_weights<Channels>(bias, tile, channels, p.bias, first, p.n);
+  }
+  STATOR_FN void load(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
+                      int64_t first) {
+    channels.present ? load_as<true>(p, tile, channels, first) : load_as<false>(p, tile, channels, first);
   }
 };
 
@@ -57,13 +61,13 @@ STATOR_FN void load_input(const params::RowNorm& p, const RowTile<T, Size>& tile
 
 // Rows of at most RowTile::tile elements, with one read and one write. A block takes rows that are a grid apart, so
 // that weights which all rows share are read once.
-template <class T, int Size, bool Channels>
+template <class T, int Size>
 STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_kernel(params::RowNorm p, RowChannels channels, bool vectors) {
   using Tile = RowTile<T, Size>;
   const Group<Size> group;
   const Tile tile{group.rank(), vectors};
   RowAffine<T, Size> affine;
-  if constexpr (!Channels) affine.template load<false>(p, tile, channels, 0);
+  if (!channels.present) affine.template load_as<false>(p, tile, channels, 0);
   STATOR_UNROLL(1)
   for (int64_t row = group.block(); row < p.rows; row += group.blocks()) {
     channels.first = row % p.groups * p.channels;
@@ -71,13 +75,13 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_kernel(params::RowNorm p, Row
     load_input(p, tile, value, row, 0);
     const auto scale = held_scale(group, p, tile, value);
     if (p.lengths != nullptr && group.rank() == 0) store_length<T>(p, row, scale);
-    if constexpr (Channels) affine.template load<true>(p, tile, channels, 0);
+    if (channels.present) affine.template load_as<true>(p, tile, channels, 0);
     finish_row(p, tile, affine, scale, value, row, 0);
   }
 }
 
 // Rows of any length, with two reads and one write.
-template <class T, int Size, bool Channels>
+template <class T, int Size>
 STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_kernel(params::RowNorm p, RowChannels channels, bool vectors) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
@@ -99,7 +103,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_kernel(params::RowNorm p, Row
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
     tile.load(value, stored, first, p.n);
-    affine.template load<Channels>(p, tile, channels, first);
+    affine.load(p, tile, channels, first);
     finish_row(p, tile, affine, scale, value, row, first);
   }
 }

@@ -38,21 +38,21 @@ RowPlan plan_rows(const params::DeviceLimits& limits, const params::RowNorm& p) 
   return plan;
 }
 
-RowChannels channels_of(const params::RowNorm& p) {
-  return {FastDivmod64(std::max<int64_t>(p.inner, 1)), 0, p.inner % (16 / itemsize(p.dtype)) == 0};
+RowChannels channels_of(const params::RowNorm& p, const RowPlan& plan) {
+  return {FastDivmod64(std::max<int64_t>(p.inner, 1)), 0, plan.channels, p.inner % (16 / itemsize(p.dtype)) == 0};
 }
 
-template <class T, bool Channels>
+template <class T>
 void launch_forward(const params::Queue& q, const params::RowNorm& p, const RowPlan& plan) {
   using Tune = RowTuning;
   if (!plan.held)
-    return launch(q, "row_norm_long", row_norm_long_kernel<T, Tune::large, Channels>, {p.rows, Tune::large}, p,
-                  channels_of(p), plan.vectors);
-  const auto kernel = plan.threads == Tune::warp    ? row_norm_held_kernel<T, Tune::warp, Channels>
-                      : plan.threads == Tune::block ? row_norm_held_kernel<T, Tune::block, Channels>
-                                                    : row_norm_held_kernel<T, Tune::large, Channels>;
+    return launch(q, "row_norm_long", row_norm_long_kernel<T, Tune::large>, {p.rows, Tune::large}, p,
+                  channels_of(p, plan), plan.vectors);
+  const auto kernel = plan.threads == Tune::warp    ? row_norm_held_kernel<T, Tune::warp>
+                      : plan.threads == Tune::block ? row_norm_held_kernel<T, Tune::block>
+                                                    : row_norm_held_kernel<T, Tune::large>;
   const int64_t blocks = std::min(p.rows, waves(*q.limits, plan.threads));
-  launch(q, "row_norm_held", kernel, {blocks, plan.threads}, p, channels_of(p), plan.vectors);
+  launch(q, "row_norm_held", kernel, {blocks, plan.threads}, p, channels_of(p, plan), plan.vectors);
 }
 
 template <class T>
@@ -63,7 +63,7 @@ void forward(const params::Queue& q, const params::RowNorm& p) {
     launch(q, "row_norm", plan.channels ? fast_channel_norm_kernel<T, block> : fast_row_norm_kernel<T, block>,
            {p.rows, block}, p);
   else
-    plan.channels ? launch_forward<T, true>(q, p, plan) : launch_forward<T, false>(q, p, plan);
+    launch_forward<T>(q, p, plan);
 }
 
 // The gradient of x, and partial gradients of the weights.
@@ -79,10 +79,10 @@ void launch_gradient(const params::Queue& q, const params::RowNorm& p, const Row
   } else {
     if (plan.channels)
       return launch(q, "channel_norm_backward", channel_norm_backward_kernel<T, Tune::block>, {p.rows, Tune::block}, p,
-                    channels_of(p), plan.vectors);
+                    channels_of(p, plan), plan.vectors);
     if (!plan.held)
       return launch(q, "row_norm_long_backward", row_norm_long_backward_kernel<T, Tune::large>, {p.rows, Tune::large},
-                    p, channels_of(p), plan.vectors);
+                    p, channels_of(p, plan), plan.vectors);
     const auto kernel = plan.threads == Tune::warp    ? row_norm_held_backward_kernel<T, Tune::warp>
                         : plan.threads == Tune::block ? row_norm_held_backward_kernel<T, Tune::block>
                                                       : row_norm_held_backward_kernel<T, Tune::large>;

@@ -80,6 +80,7 @@ struct RowTile {
 struct RowChannels {
   FastDivmod64 inner;
   int64_t first;  // of the row
+  bool present;   // else element i has weight i
   bool whole;     // vectors do not cross channels
 
   STATOR_FN int64_t of(int64_t position) const { return first + inner.divide(position); }

@@ -53,17 +53,28 @@ cdef extern from *:
     F original(int i) {
       return reinterpret_cast<F>(reinterpret_cast<void*>(exchanged[size_t(i)].original));
     }
+    // Calls, because each has as many short functions as there is room for.
+    __attribute__((noinline)) PyObject* call(int i, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                                             PyObject* names) {
+      return records() ? record(i, self, args, count, names) : original<Fast>(i)(self, args, count, names);
+    }
+    __attribute__((noinline)) PyObject* call_tuple(int i, PyObject* self, PyObject* args, PyObject* names) {
+      return records() ? record_tuple(i, self, args, names) : original<Tuple>(i)(self, args, names);
+    }
+    __attribute__((noinline)) PyObject* call_one(int i, PyObject* self, PyObject* value) {
+      return records() ? record(i, self, &value, value != nullptr, nullptr) : original<One>(i)(self, value);
+    }
     template <int I>
     PyObject* fast(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-      return records() ? record(I, self, args, count, names) : original<Fast>(I)(self, args, count, names);
+      return call(I, self, args, count, names);
     }
     template <int I>
     PyObject* tuple(PyObject* self, PyObject* args, PyObject* names) {
-      return records() ? record_tuple(I, self, args, names) : original<Tuple>(I)(self, args, names);
+      return call_tuple(I, self, args, names);
     }
     template <int I>
     PyObject* one(PyObject* self, PyObject* value) {
-      return records() ? record(I, self, &value, value != nullptr, nullptr) : original<One>(I)(self, value);
+      return call_one(I, self, value);
     }
     struct Entry {
       Fast fast;
