@@ -314,9 +314,12 @@ std::vector<Eigen> eigens(DType dtype, int64_t n) {
           {"huge", any, {}, 1, single ? 1e35 : 1e303}};
 }
 
-// The values.
-Bytes test_eig(DType dtype, int64_t n, bool vectors) {
-  const std::vector<Eigen> all = eigens(dtype, n);
+// The values of the matrices, or of every third.
+Bytes test_eig(DType dtype, int64_t n, bool vectors, bool third = false) {
+  std::vector<Eigen> all;
+  size_t passed = 0;
+  for (Eigen& one : eigens(dtype, n))
+    if (!third || passed++ % 3 == 0) all.push_back(std::move(one));
   const int64_t count = int64_t(all.size()), step = n + 2, v_step = n + 1;
   Bytes a(dtype, count * step * n);
   for (int64_t i = 0; i < count; ++i) {
@@ -388,8 +391,9 @@ void test_eigs() {
       if (n != 40) check(test_eig(dtype, n, false).data == values.data, "batched_eig: values without vectors", n);
     }
   }
-  test_eig(DType::complex128, 60, true);
-  test_eig(DType::complex64, 67, true);
+  // Each step of a sweep is a switch of 512 threads: few matrices.
+  test_eig(DType::complex128, 60, true, true);
+  test_eig(DType::complex64, 67, true, true);
 }
 
 }  // namespace
