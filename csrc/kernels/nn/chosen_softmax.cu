@@ -6,6 +6,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
+#include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
 #include "device/philox.cuh"
 #include "device/vector.cuh"
@@ -20,6 +21,7 @@ using params::ChosenSoftmax;
 struct ChosenTuning {
   static constexpr int block = 256;
   static constexpr int64_t held_bytes = by_target<32 << 10, 256 << 10>::value;  // of scores in shared memory
+  static constexpr int run = 256;  // elements whose noise the fast host makes at once
 };
 
 // Where the noise of a call comes from.
@@ -33,32 +35,69 @@ struct GumbelNoise {
   }
 };
 
-// -log(-log(u)) of uniform u, an odd multiple of a unit that keeps it exact and inside (0, 1): the noise of elements
-// `at`, `at` + step, ... In double but for halves, so that the noise is rounded once. Neighbours of one Philox block
-// share it. A call, because the noise of every pass would be most of a kernel's code.
+// In what the noise of elements is computed: double but for halves, so that the noise is rounded once.
+template <class T>
+using NoiseMath = std::conditional_t<is_half<T>, float, double>;
+template <class T>
+inline constexpr int noise_draws = sizeof(T) == 8 ? 2 : 4;  // elements of a Philox block
+
+// The uniform number of element k of a Philox block: an odd multiple of a unit that keeps it exact and inside (0, 1).
+template <class T>
+STATOR_FN NoiseMath<T> noise_uniform(const Philox4& words, int k) {
+  using C = NoiseMath<T>;
+  if constexpr (noise_draws<T> == 2) {
+    const bool second = k != 0;
+    const uint64_t high = second ? words.x[2] : words.x[0], low = second ? words.x[3] : words.x[1];
+    return (C(int64_t((high << 32 | low) >> 12)) + C(0.5)) * C(0x1p-52);
+  } else {
+    const uint32_t word = k == 0 ? words.x[0] : k == 1 ? words.x[1] : k == 2 ? words.x[2] : words.x[3];
+    return (C(int32_t(word >> 9)) + C(0.5)) * C(0x1p-23);
+  }
+}
+
+// -log(-log(u)) of uniform u: the noise of elements `at`, `at` + step, ... Neighbours of one Philox block share it. A
+// call, because the noise of every pass would be most of a kernel's code.
 template <class T, int V>
 STATOR_CALL Items<opmath_t<T>, V> gumbel_noise(GumbelNoise of, int64_t at, int64_t step) {
-  using C = std::conditional_t<is_half<T>, float, double>;
-  constexpr int draws = sizeof(T) == 8 ? 2 : 4;  // of a Philox block
+  constexpr int draws = noise_draws<T>;
   Items<opmath_t<T>, V> noise;
   Philox4 words{};
   STATOR_UNROLL()
   for (int j = 0; j < V; ++j) {
     const uint64_t i = uint64_t(at + j * step), block = i / draws;
     if (j == 0 || block != (i - uint64_t(step)) / draws) words = philox4x32_10(of.seed, of.offset + block, 0);
-    C u;
-    if constexpr (draws == 2) {
-      const bool second = i % 2 != 0;
-      const uint64_t high = second ? words.x[2] : words.x[0], low = second ? words.x[3] : words.x[1];
-      u = (C(int64_t((high << 32 | low) >> 12)) + C(0.5)) * C(0x1p-52);
-    } else {
-      const int k = int(i % 4);
-      const uint32_t word = k == 0 ? words.x[0] : k == 1 ? words.x[1] : k == 2 ? words.x[2] : words.x[3];
-      u = (C(int32_t(word >> 9)) + C(0.5)) * C(0x1p-23);
-    }
-    noise[j] = opmath_t<T>(-log(-log(u)));
+    noise[j] = opmath_t<T>(-log(-log(noise_uniform<T>(words, int(i % draws)))));
   }
   return noise;
+}
+
+// The same of `count` elements on the fast host, in loops over blocks and over elements that vectorise. Both logarithms
+// are of positive and normal numbers.
+template <class T>
+STATOR_CALL void gumbel_noise_run(GumbelNoise of, int64_t at, int64_t step, int count, opmath_t<T>* out) {
+  using C = NoiseMath<T>;
+  constexpr int draws = noise_draws<T>, most = ChosenTuning::run;
+  const libm::UsualLog<libm::LogBase::e, C> log_of{};
+  uint32_t words[4][most];
+  C uniform[most];
+  const uint64_t first = uint64_t(at) / draws;
+  const auto make = [&](int blocks, auto block_of) {
+    for (int k = 0; k < blocks; ++k) {
+      const Philox4 block = philox4x32_10(of.seed, of.offset + block_of(k), 0);
+      for (int j = 0; j < 4; ++j) words[j][k] = block.x[j];
+    }
+  };
+  const bool neighbours = step == 1;  // which share blocks
+  if (neighbours)
+    make(int(uint64_t(at + count - 1) / draws - first) + 1, [=](int k) { return first + uint64_t(k); });
+  else
+    make(count, [=](int k) { return uint64_t(at + k * step) / draws; });
+  for (int o = 0; o < count; ++o) {
+    const uint64_t i = uint64_t(at + o * step);
+    const int k = neighbours ? int(i / draws - first) : o;
+    uniform[o] = noise_uniform<T>(Philox4{{words[0][k], words[1][k], words[2][k], words[3][k]}}, int(i % draws));
+  }
+  for (int o = 0; o < count; ++o) out[o] = opmath_t<T>(-log_of(-log_of(uniform[o])));
 }
 
 // One line: the input, or backward the gradient and the forward result.
@@ -118,9 +157,9 @@ struct ChosenLine {
     return is;
   }
   // The scores, or backward the gradients, of those that take part; `rest` for the others. Behind `end` nothing is
-  // read.
-  template <int V>
-  STATOR_FN Items<A, V> scores(int64_t j, A rest) const {
+  // read. more(): their noise.
+  template <int V, class Noise>
+  STATOR_FN Items<A, V> scores(int64_t j, A rest, Noise more) const {
     Items<A, V> score;
     STATOR_UNROLL()
     for (int i = 0; i < V; ++i) score[i] = rest;
@@ -128,14 +167,18 @@ struct ChosenLine {
     const Items<bool, V> is = chosen<V>(j);
     Items<A, V> value = load<V>(x, step, j);
     if (noisy) {
-      const Items<A, V> more = gumbel_noise<T, V>(noise, index + j * index_step, index_step);
+      const Items<A, V> by = more();
       STATOR_UNROLL()
-      for (int i = 0; i < V; ++i) value[i] += more[i];
+      for (int i = 0; i < V; ++i) value[i] += by[i];
     }
     STATOR_UNROLL()
     for (int i = 0; i < V; ++i)
       if (is[i]) score[i] = value[i] * factor;
     return score;
+  }
+  template <int V>
+  STATOR_FN Items<A, V> scores(int64_t j, A rest) const {
+    return scores<V>(j, rest, [=, this] { return gumbel_noise<T, V>(noise, index + j * index_step, index_step); });
   }
 };
 
@@ -196,7 +239,23 @@ struct HeldScores {
   STATOR_FN bool are_held() const { return H == Hold::always || (H == Hold::maybe && held != nullptr); }
   template <class G>
   STATOR_FN void fill(const G& group) const {
-    if (are_held()) change(group, [*this](int64_t u) { return line.template scores<V>(u * V, rest); });
+    if (!are_held()) return;
+    if constexpr (fast_host) {
+      if (line.noisy) return fill_noisy(group);
+    }
+    change(group, [*this](int64_t u) { return line.template scores<V>(u * V, rest); });
+  }
+  // On the fast host, where V is 1.
+  template <class G>
+  STATOR_FN void fill_noisy(const G& group) const {
+    A noise[ChosenTuning::run];
+    for (int64_t first = 0; first < vectors; first += ChosenTuning::run) {
+      const int count = vectors - first < ChosenTuning::run ? int(vectors - first) : ChosenTuning::run;
+      gumbel_noise_run<T>(line.noise, line.index + first * line.index_step, line.index_step, count, noise);
+      for_vectors(group, count, [&](int64_t u) {
+        held[first + u] = line.template scores<V>(first + u, rest, [&] { return Items<A, V>{{noise[u]}}; })[0];
+      });
+    }
   }
   template <class G, class F>
   STATOR_FN void change(const G& group, F f) const {
