@@ -1,5 +1,6 @@
 // Running ranges of arrays, and scales and zero points from ranges.
 #include "device/functional.cuh"
+#include "device/lanes/extreme_lanes.cuh"
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
 #include "kernels/quantization/lines.cuh"
@@ -13,12 +14,6 @@ struct ObserveTuning {
   static constexpr int block = 256;
   static constexpr int64_t split = by_target<16384, 65536>::value;    // least elements of a split
   static constexpr int64_t choices = by_target<block, 16384>::value;  // ranges per block
-  static constexpr int64_t run = 4096;  // elements that the fast host reads twice, from the nearest cache
-};
-
-template <class A>
-struct Extremes {
-  A min, max;
 };
 
 // What an element counts as among the smallest and the largest.
@@ -39,14 +34,11 @@ STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observ
   if constexpr (fast_host) {
     for (int64_t i = begin; i < end;) {
       const int64_t o = i / inner, c = i - o * inner, rest = inner - c < end - i ? inner - c : end - i;
-      const int64_t n = rest < ObserveTuning::run ? rest : ObserveTuning::run;
       const T* const x = base + o * pitch + c;
-      const A low = group.template map_reduce<A>(
-          n, Min{}, [=](int64_t k) { return counted(convert<A>(x[k]), limits<A>::infinity(), finite); });
-      const A high = group.template map_reduce<A>(
-          n, Max{}, [=](int64_t k) { return counted(convert<A>(x[k]), -limits<A>::infinity(), finite); });
-      found = {Min{}(found.min, low), Max{}(found.max, high)};
-      i += n;
+      const Extremes<A> line =
+          finite ? line_extremes<true, A>(group, x, rest) : line_extremes<false, A>(group, x, rest);
+      found = {Min{}(found.min, line.min), Max{}(found.max, line.max)};
+      i += rest;
     }
   } else {
     const auto take = [&](A v) {
