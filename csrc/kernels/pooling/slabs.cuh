@@ -61,6 +61,30 @@ STATOR_FN Span span_of(const Pool& p, const PoolAxis& axis, int o) {
   return {w.first, w.end - w.first};
 }
 
+// The elements of a slab that the indices of `count` whole windows of a row name, in a loop that vectorises; whether
+// each of them is in the slab and in its window. origin: the first element of the first window in the plane. High: the
+// rows of the windows.
+template <int High>
+STATOR_FN bool find_named(const Pool& p, const Slab& slab, const int64_t* STATOR_RESTRICT indices, int count,
+                          uint32_t origin, uint32_t* STATOR_RESTRICT at) {
+  const PoolAxis& axis = p.axes[2];
+  const uint32_t stride = uint32_t(axis.stride), line = uint32_t(axis.in), begin = uint32_t(slab.begin);
+  uint32_t farthest = 0, last = 0;
+  int64_t bits = 0;
+  for (int k = 0; k < count; ++k) {
+    bits |= indices[k];
+    const uint32_t index = uint32_t(indices[k]), element = index - begin;
+    uint32_t rest = index - (origin + uint32_t(k) * stride);  // as in add_named
+    if (High > 1) rest = rest - line < rest ? rest - line : rest;
+    if (High > 2) rest = rest - line < rest ? rest - line : rest;
+    farthest = rest > farthest ? rest : farthest;
+    last = element > last ? element : last;
+    at[k] = element;
+  }
+  const uint32_t length = uint32_t((axis.kernel - 1) * axis.dilation + 1);
+  return bits >> 31 == 0 && farthest < length && last < uint32_t(slab.size());
+}
+
 // Adds each slope of a row of results to the element that its index names, where that is in the slab and the window.
 // rows: of the windows. High: how many, or 0 for any number. grad, indices: of result 0 of the row.
 template <int High, class A, class T>
@@ -92,19 +116,67 @@ STATOR_FN void add_named(const Pool& p, const Slab& slab, int first, int last, S
   if (!p.adaptive) {
     const int length = (axis.kernel - 1) * axis.dilation + 1;
     for (; k <= last && k * axis.stride < axis.padding; ++k) at_end(k);
-    for (; k <= last && k * axis.stride - axis.padding + length <= axis.in; ++k)
-      add(k, int64_t(k) * axis.stride - axis.padding, length);
+    const int room = axis.in + axis.padding - length, end = room < 0 ? 0 : room / axis.stride + 1;
+    const int whole = end <= last ? end : last + 1;
+    uint32_t at[PoolTuning::tile];
+    while (k < whole) {
+      const int count = whole - k < PoolTuning::tile ? whole - k : PoolTuning::tile;
+      const int64_t column = int64_t(k) * axis.stride - axis.padding;
+      // Windows of several slices name elements of them all, so that few rows would have all in the slab.
+      if (High > 0 && p.axes[0].kernel == 1 &&
+          find_named<High>(p, slab, indices + k, count, uint32_t(above + column), at)) {
+        for (int i = 0; i < count; ++i) sums[at[i]] += convert<A>(grad[k + i]);
+      } else {
+        for (int i = 0; i < count; ++i) add(k + i, column + int64_t(i) * axis.stride, length);
+      }
+      k += count;
+    }
   }
   for (; k <= last; ++k) at_end(k);
 }
 
+// The same for rows of results j, ... up to `last` as long as they fit a tile; how many these are. Slopes are added
+// after all elements have been found, so that the processor adds those of several rows at once.
+template <int High, class A, class T>
+STATOR_FN int add_named_rows(const Pool& p, const Slab& slab, int j, int last, const T* STATOR_RESTRICT grad,
+                             const int64_t* STATOR_RESTRICT indices, A* STATOR_RESTRICT sums) {
+  const int wide = p.axes[2].out, most = PoolTuning::tile / wide, rows = last + 1 - j < most ? last + 1 - j : most;
+  uint32_t at[PoolTuning::tile];
+  bool all = true;
+  for (int r = 0; r < rows && all; ++r) {
+    const int64_t above = int64_t(slab.deep) * p.axes[1].in + span_of(p, p.axes[1], j + r).first;
+    all = find_named<High>(p, slab, indices + r * wide, wide, uint32_t(above * p.axes[2].in), at + r * wide);
+  }
+  if (all) {
+    for (int i = 0; i < rows * wide; ++i) sums[at[i]] += convert<A>(grad[i]);
+  } else {
+    for (int r = 0; r < rows; ++r)
+      add_named<High>(p, slab, 0, wide - 1, span_of(p, p.axes[1], j + r), grad + r * wide, indices + r * wide, sums);
+  }
+  return rows;
+}
+
+// Whether all rows of results are of whole windows, which one slice and the slab's columns hold.
+STATOR_FN bool are_whole_rows(const Pool& p, const Slab& slab) {
+  const PoolAxis& axis = p.axes[2];
+  return !p.adaptive && p.axes[0].kernel == 1 && axis.padding == 0 && slab.wide == axis.in &&
+         2 * axis.out <= PoolTuning::tile && (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation < axis.in;
+}
+
+// The slopes of row j of results, or of several from it on, up to `last`; how many rows.
 template <class A, class T>
-STATOR_FN void add_named(const Pool& p, const Slab& slab, Results w, Span rows, const T* grad, const int64_t* indices,
-                         A* sums) {
-  if (rows.length == 1) return add_named<1>(p, slab, w.first, w.last, rows, grad, indices, sums);
-  if (rows.length == 2) return add_named<2>(p, slab, w.first, w.last, rows, grad, indices, sums);
-  if (rows.length == 3) return add_named<3>(p, slab, w.first, w.last, rows, grad, indices, sums);
-  add_named<0>(p, slab, w.first, w.last, rows, grad, indices, sums);
+STATOR_FN int add_named(const Pool& p, const Slab& slab, int j, int last, Results w, const T* grad,
+                        const int64_t* indices, A* sums) {
+  const Span rows = span_of(p, p.axes[1], j);
+  const auto add = [&](auto high) {
+    if (high() > 0 && are_whole_rows(p, slab)) return add_named_rows<high()>(p, slab, j, last, grad, indices, sums);
+    add_named<high()>(p, slab, w.first, w.last, rows, grad, indices, sums);
+    return 1;
+  };
+  if (rows.length == 1) return add(std::integral_constant<int, 1>{});
+  if (rows.length == 2) return add(std::integral_constant<int, 2>{});
+  if (rows.length == 3) return add(std::integral_constant<int, 3>{});
+  return add(std::integral_constant<int, 0>{});
 }
 
 // Calls f(element of the slab's row, result - first) for the windows of `count` results of a row of results, so that
@@ -187,14 +259,14 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
   const A exponent = A(p.power);
   A slopes[PoolTuning::tile], results[PoolTuning::tile];
   for (int i = d.first; i <= d.last; ++i)
-    for (int j = h.first; j <= h.last; ++j) {
+    for (int j = h.first, taken = 1; j <= h.last; j += taken) {
       const int64_t row = slab.plane * size + int64_t(i * p.axes[1].out + j) * p.axes[2].out;
       const T* const grad = static_cast<const T*>(p.grad) + row;
-      const Span rows = span_of(p, p.axes[1], j);
       if (p.kind == params::PoolKind::max) {
-        add_named(p, slab, w, rows, grad, p.indices + row, sums);
+        taken = add_named(p, slab, j, h.last, w, grad, p.indices + row, sums);
         continue;
       }
+      const Span rows = span_of(p, p.axes[1], j);
       const int64_t above =
           p.divisor == 0 ? int64_t(window_of(p, p.axes[0], i).count) * window_of(p, p.axes[1], j).count : 1;
       int top = rows.first > slab.top ? rows.first : slab.top, bottom = rows.first + rows.length;
