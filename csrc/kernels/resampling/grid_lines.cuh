@@ -7,9 +7,9 @@
 namespace stator::STATOR_TARGET::resampling {
 
 struct LineTuning {
-  // Of a block at most, so that channels find their rows in a near cache. Nearest ones need less room in a table.
-  static constexpr int positions = 1024, nearest_positions = 4096;
-  static constexpr int step = 64;  // of them that a channel takes at once
+  static constexpr int positions = 1024;  // of a block at most, so that channels find their rows in a near cache
+  static constexpr int step = 64;         // of them that a channel takes at once
+  static constexpr int steps = positions / step;
 };
 
 // Along an axis: the first of two neighbours, or the nearest, and for two how far behind the first a position is.
@@ -58,11 +58,10 @@ STATOR_COLD void find_places(const GridSample& p, const T* grid, int axis, int c
 // The elements of the positions of a block: Width neighbours in each of Rows rows.
 template <int Width, int Rows, class A>
 struct LineTable {
-  static constexpr int positions = Width == 1 ? LineTuning::nearest_positions : LineTuning::positions;
-  int at[Rows][positions];                            // the first of the neighbours in the plane
-  A weight[Rows][Width][Width == 1 ? 1 : positions];  // of the nearest, 1
-  int keep[Rows][Width][positions];                   // all bits, or none for what is not an element of the sum
-  bool all[positions / LineTuning::step];             // whether the positions of a step keep everything
+  int at[Rows][LineTuning::positions];                            // the first of the neighbours in the plane
+  A weight[Rows][Width][Width == 1 ? 1 : LineTuning::positions];  // not of the nearest, whose weight is 1
+  int keep[Rows][Width][LineTuning::positions];  // all bits, or none for what is not an element of the sum
+  bool all[LineTuning::steps];                   // whether the positions of a step keep everything
 };
 
 // Positions [begin, begin + count) of the table, of one step.
@@ -195,8 +194,7 @@ STATOR_KERNEL(Size) void grid_lines_kernel(GridSample p, int64_t tiles, int posi
 // As many positions for a block as leave each worker some blocks.
 inline int positions_of(const params::Queue& q, const GridSample& p) {
   const int64_t wanted = waves(*q.limits, 1), share = ceil_div(p.samples * p.points, wanted);
-  const int most = p.mode == GridMode::nearest ? LineTuning::nearest_positions : LineTuning::positions;
-  return int(std::clamp<int64_t>(ceil_div(share, LineTuning::step), 1, most / LineTuning::step)) * LineTuning::step;
+  return int(std::clamp<int64_t>(ceil_div(share, LineTuning::step), 1, LineTuning::steps)) * LineTuning::step;
 }
 
 }  // namespace stator::STATOR_TARGET::resampling
