@@ -5,7 +5,7 @@
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
-#include "kernels/elementwise/layout.cuh"
+#include "kernels/elementwise/segments.cuh"
 #include "kernels/losses/formulas.cuh"
 
 #include <algorithm>
@@ -145,39 +145,12 @@ template <class A>
 using Chunk = A[ElementTuning::chunk];
 
 // `n` elements of operand k from element `first` on, in place or in the buffer; null where it is absent.
-template <class T>
-STATOR_CALL const opmath_t<T>* gathered(const ElementLoss& p, int k, int64_t first, int64_t n,
-                                        Chunk<opmath_t<T>>& buffer) {
-  using A = opmath_t<T>;
-  const T* const base = static_cast<const T*>(p.data[k]);
-  if (base == nullptr) return nullptr;
-  const A* in_place = nullptr;
-  elementwise::Walk{p.shape, p.strides[k], p.ndim, first, n}.for_each_segment(
-      [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
-        const T* const from = base + offset;
-        if constexpr (std::is_same_v<T, A>)
-          if (stride == 1 && length == n) return void(in_place = from);
-        A* const to = buffer + position;
-        if (stride == 1)
-          for (int64_t i = 0; i < length; ++i) to[i] = convert<A>(from[i]);
-        else
-          for (int64_t i = 0; i < length; ++i) to[i] = convert<A>(from[i * stride]);
-      });
-  return in_place != nullptr ? in_place : buffer;
-}
-
-template <class T>
-STATOR_CALL void scatter(const ElementLoss& p, int64_t first, int64_t n, const Chunk<opmath_t<T>>& result) {
-  T* const base = static_cast<T*>(p.data[ElementLoss::out]);
-  elementwise::Walk{p.shape, p.strides[ElementLoss::out], p.ndim, first, n}.for_each_segment(
-      [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
-        T* const to = base + offset;
-        const auto* const from = result + position;
-        if (stride == 1)
-          for (int64_t i = 0; i < length; ++i) to[i] = convert<T>(from[i]);
-        else
-          for (int64_t i = 0; i < length; ++i) to[i * stride] = convert<T>(from[i]);
-      });
+template <class A>
+STATOR_FN const A* gathered(const ElementLoss& p, int k, int64_t first, int64_t n, Chunk<A>& buffer) {
+  if (p.data[k] == nullptr) return nullptr;
+  if (p.dtype == dtype_of_v<A> && p.ndim == 1 && p.strides[k][0] == 1) return static_cast<const A*>(p.data[k]) + first;
+  elementwise::load_segments(buffer, dtype_of_v<A>, p.data[k], p.dtype, {p.shape, p.strides[k], p.ndim, first, n});
+  return buffer;
 }
 
 template <bool Backward, class Formula, class A>
@@ -200,15 +173,14 @@ STATOR_CALL void chunk_results(const Formula& f, const A* STATOR_RESTRICT x, con
 }
 
 // Computes the elements of [first, last), stores them if `store`, else returns their sum.
-template <class T, bool Backward, int Size>
-STATOR_FN double fast_range(const Group<Size>& group, const ElementLoss& p, int64_t first, int64_t last, bool store) {
-  using A = opmath_t<T>;
+template <class A, bool Backward, int Size>
+STATOR_CALL double fast_range(const Group<Size>& group, const ElementLoss& p, int64_t first, int64_t last, bool store) {
   Chunk<A> buffer[5], result;
   double total = 0;
   for (; first < last; first += ElementTuning::chunk) {
     const int64_t n = last - first < ElementTuning::chunk ? last - first : ElementTuning::chunk;
     const A* in[5];
-    for (int k = 0; k < 5; ++k) in[k] = k < 4 || Backward ? gathered<T>(p, k, first, n, buffer[k]) : nullptr;
+    for (int k = 0; k < 5; ++k) in[k] = k < 4 || Backward ? gathered(p, k, first, n, buffer[k]) : nullptr;
     with_formula<A>(p.kind, p.parameter,
                     [&](const auto& f) { chunk_results<Backward>(f, in[0], in[1], in[2], in[3], n, result); });
     if constexpr (Backward) {
@@ -216,10 +188,13 @@ STATOR_FN double fast_range(const Group<Size>& group, const ElementLoss& p, int6
       const A* const grad = in[4];
       for (int64_t i = 0; i < n; ++i) result[i] = grad[i] * scale * result[i];
     }
-    if (Backward || store)
-      scatter<T>(p, first, n, result);
-    else
+    if (Backward || store) {
+      constexpr int out = ElementLoss::out;
+      elementwise::store_segments(result, dtype_of_v<A>, p.data[out], p.dtype,
+                                  {p.shape, p.strides[out], p.ndim, first, n});
+    } else {
       total += double(group.template map_sum<A>(n, [&](int64_t i) { return result[i]; }));
+    }
   }
   return total;
 }
@@ -229,7 +204,7 @@ STATOR_FN double range(const Group<Size>& group, const ElementLoss& p, const Cut
   const int64_t first = group.block() * cut.per_block;
   const int64_t last = first + cut.per_block < p.size ? first + cut.per_block : p.size;
   if constexpr (fast_host) {
-    return fast_range<T, Backward>(group, p, first, last, store);
+    return fast_range<opmath_t<T>, Backward>(group, p, first, last, store);
   } else {
     double sum = 0;
     with_formula<opmath_t<T>>(p.kind, p.parameter, [&](const auto& f) {
