@@ -17,8 +17,8 @@ struct Extremes {
 };
 
 // The extremes of n elements. Finite: only of those that are finite numbers.
-template <bool Finite, class A, class G, class T>
-STATOR_FN Extremes<A> line_extremes(const G&, const T* x, int64_t n);
+template <bool Finite, class A, class T>
+STATOR_FN Extremes<A> line_extremes(const T* x, int64_t n);
 
 #if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
 
@@ -68,8 +68,8 @@ struct ExtremeLanes {
   }
 };
 
-template <bool Finite, class A, class G, class T>
-STATOR_FN Extremes<A> line_extremes(const G&, const T* x, int64_t n) {
+template <bool Finite, class A, class T>
+STATOR_FN Extremes<A> line_extremes(const T* x, int64_t n) {
   using Lanes = ExtremeLanes<A>;
   using Vector = typename Lanes::Vector;
   constexpr int width = Lanes::width;

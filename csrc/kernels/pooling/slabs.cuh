@@ -61,6 +61,15 @@ STATOR_FN Span span_of(const Pool& p, const PoolAxis& axis, int o) {
   return {w.first, w.end - w.first};
 }
 
+// The column in its window of an element that lies `offset` elements after the window's first, in one of the window's
+// High rows: what is left once whole rows are taken off. What is before the window, or after its rows, stays too large.
+template <int High, class U>
+STATOR_FN U column_in_window(U offset, U line) {
+  if (High > 1) offset = offset - line < offset ? offset - line : offset;
+  if (High > 2) offset = offset - line < offset ? offset - line : offset;
+  return offset;
+}
+
 // The elements of a slab that the indices of `count` whole windows of a row name, in a loop that vectorises; whether
 // each of them is in the slab and in its window. origin: the first element of the first window in the plane. High: the
 // rows of the windows.
@@ -74,10 +83,8 @@ STATOR_FN bool find_named(const Pool& p, const Slab& slab, const int64_t* STATOR
   for (int k = 0; k < count; ++k) {
     bits |= indices[k];
     const uint32_t index = uint32_t(indices[k]), element = index - begin;
-    uint32_t rest = index - (origin + uint32_t(k) * stride);  // as in add_named
-    if (High > 1) rest = rest - line < rest ? rest - line : rest;
-    if (High > 2) rest = rest - line < rest ? rest - line : rest;
-    farthest = rest > farthest ? rest : farthest;
+    const uint32_t column = column_in_window<High>(index - (origin + uint32_t(k) * stride), line);
+    farthest = column > farthest ? column : farthest;
     last = element > last ? element : last;
     at[k] = element;
   }
@@ -95,14 +102,11 @@ STATOR_FN void add_named(const Pool& p, const Slab& slab, int first, int last, S
   const uint64_t size = uint64_t(slab.size()), line = uint64_t(axis.in);
   const auto add = [&](int k, int64_t column, int length) {
     const int64_t index = indices[k];
-    // The column in the window: what is left once whole rows are taken off. What is above the window stays too large.
     uint64_t rest = uint64_t(index - above - column);
-    if constexpr (High > 0) {
-      if (High > 1) rest = rest - line < rest ? rest - line : rest;
-      if (High > 2) rest = rest - line < rest ? rest - line : rest;
-    } else if (int64_t(rest) > 0) {
+    if constexpr (High > 0)
+      rest = column_in_window<High>(rest, line);
+    else if (int64_t(rest) > 0)
       rest = rest / line < uint64_t(rows.length) ? rest % line : rest;
-    }
     const uint64_t at = uint64_t(index - slab.begin);
     if ((rest < uint64_t(length)) & (at < size)) sums[at] += convert<A>(grad[k]);
   };

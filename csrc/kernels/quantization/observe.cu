@@ -35,8 +35,7 @@ STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observ
     for (int64_t i = begin; i < end;) {
       const int64_t o = i / inner, c = i - o * inner, rest = inner - c < end - i ? inner - c : end - i;
       const T* const x = base + o * pitch + c;
-      const Extremes<A> line =
-          finite ? line_extremes<true, A>(group, x, rest) : line_extremes<false, A>(group, x, rest);
+      const Extremes<A> line = finite ? line_extremes<true, A>(x, rest) : line_extremes<false, A>(x, rest);
       found = {Min{}(found.min, line.min), Max{}(found.max, line.max)};
       i += rest;
     }
