@@ -39,6 +39,11 @@ template <class R>
 STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const typename R::In* p, int64_t n,
                                          int64_t first, int member, int members) {
   using In = typename R::In;
+  if constexpr (fast_host && requires { r.of_run(p, 0); }) {
+    for (int64_t i = 0; i < n; i += R::run_length)
+      acc = r.combine(acc, r.of_run(p + i, int(std::min<int64_t>(R::run_length, n - i))));
+    return acc;
+  }
   constexpr int W = row_lanes<R>;
   // Elements before the first aligned vector.
   int64_t head = 0;
