@@ -31,7 +31,8 @@ Arrays = tuple[np.ndarray, ...]
 class Plan:
     """A case before it is built.
 
-    variant: which operands or which axis, where an op has several cases. family: that of the op table.
+    variant: which operands or which axis, where an op has several cases; "rows" are of eight elements.
+    family: that of the op table.
     """
 
     op: str
@@ -47,7 +48,7 @@ class Plan:
 
     @property
     def axis(self) -> int | None:
-        return int(self.variant[-1]) if self.variant.startswith("axis") else None
+        return int(self.variant[-1]) if "axis" in self.variant else None
 
 
 @dataclass
@@ -85,7 +86,7 @@ def variants(name: str) -> tuple[str, ...]:
     if kind(name) == "scan":
         return ("axis0", "axis1")
     if kind(name) == "reduce":
-        return ("", "axis0", "axis1")
+        return ("", "axis0", "axis1", "rows_axis1")
     if name == "choice":
         return ("", "weighted", "distinct")
     return ("", "scalar", "row") if name == "add" else ("",)
@@ -164,7 +165,8 @@ def plans(quick: bool) -> list[Plan]:
 
 
 def _inputs(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
+    shape = (plan.size // 8, 8) if plan.variant.startswith("rows") else SHAPES[plan.size]
+    shape = shape[:: -1 if plan.layout == "transposed" else 1]
     ranges = core(plan.op)
     made = []
     for k, within in enumerate(ranges):

@@ -78,8 +78,6 @@ void load_strided(C* out, const void* base, DType dtype, int64_t offset, int64_t
   }
 }
 
-namespace {
-
 template <class C>
 void store_strided(const C* values, void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
   if constexpr (fast_host) {
@@ -89,6 +87,8 @@ void store_strided(const C* values, void* base, DType dtype, int64_t offset, int
 #undef STATOR_CASE
   }
 }
+
+namespace {
 
 // Calls f(type_tag<C>{}) for a type C that functors compute in or that results have.
 template <class F>
@@ -129,5 +129,12 @@ template void load_strided<float>(float*, const void*, DType, int64_t, int64_t, 
 template void load_strided<double>(double*, const void*, DType, int64_t, int64_t, int64_t);
 template void load_strided<complex64>(complex64*, const void*, DType, int64_t, int64_t, int64_t);
 template void load_strided<complex128>(complex128*, const void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<bool>(const bool*, void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<int64_t>(const int64_t*, void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<uint64_t>(const uint64_t*, void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<float>(const float*, void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<double>(const double*, void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<complex64>(const complex64*, void*, DType, int64_t, int64_t, int64_t);
+template void store_strided<complex128>(const complex128*, void*, DType, int64_t, int64_t, int64_t);
 
 }  // namespace stator::STATOR_TARGET::elementwise

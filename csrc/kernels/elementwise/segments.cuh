@@ -10,6 +10,9 @@ namespace stator::STATOR_TARGET::elementwise {
 // Loads `count` elements from `offset` on, `step` apart. C is int64, uint64, float, double or complex.
 template <class C>
 STATOR_COMMON void load_strided(C* out, const void* base, DType dtype, int64_t offset, int64_t step, int64_t count);
+// The same the other way. C is such a type, or bool.
+template <class C>
+STATOR_COMMON void store_strided(const C* values, void* base, DType dtype, int64_t offset, int64_t step, int64_t count);
 // `compute` is the dtype of such a C.
 STATOR_COMMON void load_segments(void* out, DType compute, const void* base, DType dtype, const Walk& walk);
 // `result` is the dtype of such a C, or bool.

@@ -10,6 +10,9 @@ struct ColumnTuning {
   static constexpr int block = 256;
   static constexpr int rows = 4;      // that a cuda thread has in flight at once
   static constexpr int width = 1024;  // columns of a fast-host tile: lanes and accumulators stay in L1 and L2
+  static constexpr int narrow = 32;   // fewer columns are always taken as wider rows
+  // The fast host reduces rows of up to so many elements and bytes as columns, in tiles of at most these bytes.
+  static constexpr int64_t short_row = 32, short_row_bytes = 128, short_tile_bytes = 16384;
 };
 
 // Where a block works: rows [begin, end) of `width` columns. `column` is the first output, `group` the number of the
@@ -107,19 +110,22 @@ STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::wi
 // Fast host: one accumulator per column, row after row, so that memory is read in order. If a row is a few adjacent
 // columns, several rows are taken at a time, as one wide row.
 template <class R, class Source, class G>
-STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
+STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w, int64_t block) {
   using Acc = typename R::Acc;
   constexpr int W = ColumnTuning::width;
   const R r{w.mode};
   const Source source(w.in, w.in_dtype);
-  const ColumnTile t = column_tile(w, group.block());
+  const ColumnTile t = column_tile(w, block);
   const int width = int(t.width);
   const bool dense =
       w.reduced.ndim == 1 && w.column_step == 1 && w.reduced.strides[0] == w.columns && width == w.columns;
-  const int together = dense ? W / width : 1;
+  // Not so many that lanes have few steps, since each of them is folded by itself.
+  const int64_t useful = std::max<int64_t>((t.end - t.begin) / R::lane_steps, ColumnTuning::narrow / width);
+  const int together = dense ? int(std::clamp<int64_t>(useful, 1, W / width)) : 1;
   typename R::template Lanes<W> lanes;
   Acc acc[W];
-  for (int j = 0; j < width; ++j) acc[j] = r.identity();
+  bool fresh = w.mask == nullptr && t.begin < t.end;  // whether the first chunk is what is in the accumulators
+  for (int j = 0; !fresh && j < width; ++j) acc[j] = r.identity();
   int64_t row = t.begin;
   // Masked elements, one by one.
   if constexpr (Source::erased) {
@@ -141,8 +147,10 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
       widest = k == 0 ? rows : widest;
       row += rows;
     }
-    for (int i = 0; i < widest; ++i)
+    for (int j = 0; fresh && j < width; ++j) acc[j] = lanes.fold(r, j, first, together);
+    for (int i = fresh; i < widest; ++i)
       for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], lanes.fold(r, i * width + j, first + i, together));
+    fresh = false;
   }
   // The last block of the tile reduces the partial results of all splits.
   if (w.splits > 1) {
@@ -153,16 +161,20 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
     for (int s = 1; s < w.splits; ++s)
       for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], partials[s * w.tile + j]);
   }
-  for (int j = 0; j < width; ++j) store_result(r, w, t.column + j, acc[j]);
+  store_results(r, w, t.column, acc, width);
 }
 
 template <class R, class Source, int Size>
 STATOR_KERNEL(Size) void reduce_columns(ReductionWork w) {
   const Group<Size> group;
-  if constexpr (fast_host)
-    reduce_column_tile<R, Source>(group, w);
-  else
+  if constexpr (fast_host) {
+    const int64_t first = group.block() * w.batch, tiles = w.kept.size * ((w.columns + w.tile - 1) / w.tile);
+    const int64_t blocks = tiles * w.splits;
+    const int64_t last = first + w.batch < blocks ? first + w.batch : blocks;
+    for (int64_t block = first; block < last; ++block) reduce_column_tile<R, Source>(group, w, block);
+  } else {
     reduce_column_threads<R, Source>(group, w);
+  }
 }
 
 }  // namespace stator::STATOR_TARGET::reduce

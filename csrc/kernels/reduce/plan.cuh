@@ -24,7 +24,7 @@ struct ReductionTuning {
   static constexpr int block = 256;
   static constexpr int64_t least_split = by_target<8192, 65536>::value;  // elements that are worth a block
   static constexpr int64_t least_segment = by_target<1024, 16>::value;   // shorter ones are read element by element
-  static constexpr int64_t least_block = 32768;                          // elements of a fast-host block of rows
+  static constexpr int64_t least_block = 32768;  // elements of a fast-host block of several rows or tiles
 };
 inline constexpr int64_t most_accumulator_bytes = 64;  // upper bound for all reducers
 
@@ -80,13 +80,15 @@ inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int6
   p.groups = ceil_div(rows, w.tile);
 }
 
-inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, int itemsize) {
+inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, int itemsize, bool short_rows) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
   const int64_t resident = waves(limits, Tune::block);
   int64_t least = 0;  // rows of a split
   if (fast_host) {
-    w.tile = std::min<int64_t>(w.columns, ColumnTuning::width);
+    const int64_t near = ColumnTuning::short_tile_bytes / std::max<int64_t>(w.count * itemsize, 1);
+    w.tile =
+        std::min<int64_t>(w.columns, short_rows ? std::min<int64_t>(near, ColumnTuning::width) : ColumnTuning::width);
     least = ceil_div(Tune::least_split, w.tile);
   } else {
     // A row of the tile is 128 bytes. If columns are short, all threads of the block lie side by side.
@@ -97,20 +99,30 @@ inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, i
   }
   p.groups = w.kept.size * ceil_div(w.columns, w.tile);
   split_reduction(w, p.groups, resident, w.count, least, 1);
+  if (fast_host && w.splits == 1) {
+    const int64_t worth = ceil_div(Tune::least_block, std::max<int64_t>(w.tile * w.count, 1));
+    w.batch = std::clamp<int64_t>(p.groups / (resident * 4), 1, worth);
+    p.groups = ceil_div(p.groups, w.batch);
+  }
 }
 
 // `typed`: the kernel with loads of the element type can be used, because it accumulates in the type that the op asks
-// for. The fast host has one path for rows, which decides for each segment of a row how to read it.
-inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const params::Reduction& r, bool typed) {
+// for. The fast host has one path for rows, which decides for each segment of a row how to read it. `runs`: there short
+// rows are taken one by one, not as columns.
+inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const params::Reduction& r, bool typed,
+                                    bool runs) {
   const int k = r.kept_ndim, n = r.reduced_ndim;
   const int64_t segment = n > 0 ? r.reduced_shape[n - 1] : 1, reduced_step = n > 0 ? r.reduced_strides[n - 1] : 0;
   const int64_t columns = k > 0 ? r.kept_shape[k - 1] : 1, kept_step = k > 0 ? r.kept_strides[k - 1] : 0;
   const bool dense = n > 0 && reduced_step == 1 && (n == 1 || segment >= ReductionTuning::least_segment);
   const bool across = k > 0 && (n == 0 || std::abs(kept_step) < std::abs(reduced_step)) &&
                       (fast_host || columns >= 32 || r.reduced_size >= 64);
-  const auto path = dense && typed && !fast_host ? ReductionPath::rows
-                    : !dense && across           ? ReductionPath::columns
-                                                 : ReductionPath::strided;
+  const bool short_rows = fast_host && !runs && dense && n == 1 && columns >= 64 &&
+                          segment <= ColumnTuning::short_row &&
+                          segment * itemsize(r.in_dtype) <= ColumnTuning::short_row_bytes;
+  const auto path = dense && typed && !fast_host       ? ReductionPath::rows
+                    : (!dense && across) || short_rows ? ReductionPath::columns
+                                                       : ReductionPath::strided;
   const bool rows = path == ReductionPath::rows, down = path == ReductionPath::columns;
   ReductionPlan p{.path = path,
                   .groups = 1,
@@ -131,11 +143,12 @@ inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const pa
                            .splits = 1,
                            .split_size = r.reduced_size,
                            .tile = 1,
+                           .batch = 1,
                            .partials = nullptr,
                            .counters = nullptr}};
   p.work.mode.bits = 8 * itemsize(r.in_dtype);
   if (down)
-    plan_columns(limits, p, itemsize(r.in_dtype));
+    plan_columns(limits, p, itemsize(r.in_dtype), short_rows);
   else
     plan_rows(limits, p, rows ? std::max(16 / itemsize(r.in_dtype), 1) : 4);
   return p;

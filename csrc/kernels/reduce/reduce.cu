@@ -44,8 +44,8 @@ void submit(const params::Queue& q, const ReductionPlan& p) {
 
 template <class Spec>
 void reduce(const params::Queue& q, const params::Reduction& r, const kernels::reduce::Scratch& scratch) {
-  const auto plan = [&](bool typed) {
-    ReductionPlan p = plan_reduction(*q.limits, r, typed);
+  const auto plan = [&](bool typed, bool runs) {
+    ReductionPlan p = plan_reduction(*q.limits, r, typed, runs);
     p.work.partials = scratch.partials;
     p.work.counters = scratch.counters;
     return p;
@@ -56,17 +56,20 @@ void reduce(const params::Queue& q, const params::Reduction& r, const kernels::r
     if constexpr (in(dtype_of_v<T>, Spec::typed) && !(fast_host && widest(dtype_of_v<T>) == dtype_of_v<T>)) {
       using C = typename Spec::template Compute<T>;
       if (r.mask != nullptr || widest(r.compute) != widest(dtype_of_v<C>)) return;
-      const ReductionPlan p = plan(true);
+      using R = typename Spec::template Of<T, C>;
+      const ReductionPlan p = plan(true, short_rows_are_runs<R>);
       if (!fast_host && p.path == ReductionPath::strided) return;
-      submit<typename Spec::template Of<T, C>, TypedLoad<T>>(q, p);
+      submit<R, TypedLoad<T>>(q, p);
       done = true;
     }
   });
   if (done) return;
   visit(computed_in<Spec>(widest(r.compute)), [&]<class W>(type_tag<W>) {
     constexpr DType computed = computed_in<Spec>(widest(dtype_of_v<W>));
-    if constexpr (computed == dtype_of_v<W> && in(computed, Spec::computes))
-      submit<typename Spec::template Of<W, W>, ErasedLoad<W>>(q, plan(false));
+    if constexpr (computed == dtype_of_v<W> && in(computed, Spec::computes)) {
+      using R = typename Spec::template Of<W, W>;
+      submit<R, ErasedLoad<W>>(q, plan(false, short_rows_are_runs<R>));
+    }
   });
 }
 
@@ -103,7 +106,8 @@ void run(const params::Queue& q, kernels::reduce::Reducer reducer, const params:
 kernels::reduce::Needs needs(const params::DeviceLimits& limits, const params::Reduction& r) {
   kernels::reduce::Needs needs{};
   for (const bool typed : {false, true}) {
-    const ReductionPlan p = plan_reduction(limits, r, typed);
+    const ReductionPlan p =
+        plan_reduction(limits, r, typed, false);  // rows that are short enough for runs do not split
     needs.partial_bytes = std::max(needs.partial_bytes, p.partials() * most_accumulator_bytes);
     needs.counter_bytes = std::max<int64_t>(needs.counter_bytes, p.split() ? p.groups * int64_t(sizeof(uint32_t)) : 0);
   }

@@ -27,8 +27,8 @@ concept ReducerLanes = requires(const R& r, L& lanes, typename R::In v, int n, i
   { lanes.total(r, position, position, position) } -> std::same_as<typename R::Acc>;
 };
 
-// A reducer with `located` also has Extreme, extreme() and update(), which the fast host uses. One that has of_run(p,
-// n) reduces up to run_length elements that lie side by side by it there, instead of in lanes.
+// A reducer with `located` also has Extreme, extreme() and update(), which the fast host uses. There it may also have a
+// function in runs.cuh.
 template <class R>
 concept Reducer = requires(const R& r, typename R::In v, typename R::Acc acc, int64_t n) {
   requires std::same_as<decltype(R::mode), ReductionMode>;

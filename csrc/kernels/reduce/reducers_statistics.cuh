@@ -55,8 +55,7 @@ struct CountOf {
 // Number, mean and sum of squared deviations of the elements that are counted: all, or all but NaN. A lane sums a few
 // elements relative to the first of them, which avoids both cancellation and divisions; lanes are combined by the
 // method of Chan, Golub and LeVeque (Algorithms for Computing the Sample Variance, 1983). Means are compensated,
-// because their differences are small beside large means. The fast host reads short runs twice instead, from its
-// nearest cache: for their means first, then for the squares of the deviations from these.
+// because their differences are small beside large means.
 template <class In_>
 struct MomentsOf {
   using In = In_;
@@ -81,7 +80,9 @@ struct MomentsOf {
     STATOR_FN void enter(const MomentsOf& r, int j, In v, int) {
       const Value x = convert<Value>(v);
       const bool counts = r.counts(x);
-      pivot[j] = n[j] == 0.0 && counts && isfinite(x) ? x : pivot[j];
+      // A mean alone is a plain sum, unless that is too large, since the difference from a larger pivot loses digits.
+      const bool apart = r.mode.finish != Finish::mean || !isfinite(x * Value(double(lane_steps)));
+      pivot[j] = n[j] == 0.0 && counts && isfinite(x) && apart ? x : pivot[j];
       const Value d = counts ? x - pivot[j] : Value(0);
       n[j] += counts ? 1.0 : 0.0;
       s1[j] = s1[j] + d;
@@ -101,35 +102,6 @@ struct MomentsOf {
       return acc;
     }
   };
-
-#if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
-  // Fast host: n <= run_length elements side by side. What the mean lost in rounding is the mean of the deviations.
-  static constexpr int run_length = 512;
-  STATOR_FN Acc of_run(const In* p, int n) const { return mode.skip_nan ? of_run<true>(p, n) : of_run<false>(p, n); }
-  template <bool SkipNan>
-  STATOR_FN Acc of_run(const In* p, int n) const {
-    // Converted before, because loops that convert and add up do not become vector instructions.
-    Value converted[std::is_same_v<In, Value> ? 1 : run_length];
-    if constexpr (!std::is_same_v<In, Value>)
-      for (int i = 0; i < n; ++i) converted[i] = convert<Value>(p[i]);
-    const Value* const x = std::is_same_v<In, Value> ? reinterpret_cast<const Value*>(p) : converted;
-    const auto counted = [=](int64_t i) { return !SkipNan || x[i] == x[i]; };
-    double count = n;
-    if (SkipNan) count = reduce_lanes<double>(n, Sum{}, [=](int64_t i) { return counted(i) ? 1.0 : 0.0; });
-    if (count == 0) return identity();
-    const Value mean = sum_lanes<Value>(n, [=](int64_t i) { return counted(i) ? x[i] : Value(0); }) / Value(count);
-    if (!isfinite(mean) && mean == mean) {  // an element is infinite, or the sum is too large
-      Acc acc = identity();
-      for (int i = 0; i < n; ++i) acc = combine(acc, single(p[i], i));
-      return acc;
-    }
-    const auto deviation = [=](int64_t i) { return counted(i) ? x[i] - mean : Value(0); };
-    const Value s1 = reduce_lanes<Value>(n, Sum{}, deviation);
-    const double s2 = reduce_lanes<double>(n, Sum{}, [=](int64_t i) { return squared(deviation(i)); });
-    const double m2 = s2 - squared(s1) / count;
-    return {count, {mean, s1 / Value(count)}, !isfinite(s2) ? s2 : m2 < 0 ? 0.0 : m2};
-  }
-#endif
 
   // Moves the mean hi + lo towards `other` by `share` of their difference d. The difference of infinities is NaN, and
   // then the sum of both is the mean.

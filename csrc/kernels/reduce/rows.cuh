@@ -39,9 +39,16 @@ template <class R>
 STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const typename R::In* p, int64_t n,
                                          int64_t first, int member, int members) {
   using In = typename R::In;
-  if constexpr (fast_host && requires { r.of_run(p, 0); }) {
-    for (int64_t i = 0; i < n; i += R::run_length)
-      acc = r.combine(acc, r.of_run(p + i, int(std::min<int64_t>(R::run_length, n - i))));
+  if constexpr (fast_host && R::located) {
+    using Extreme = typename R::Extreme;
+    for (int64_t i = 0; i < n; i += run_length<Extreme>) {
+      const int count = int(std::min<int64_t>(run_length<Extreme>, n - i));
+      r.update(acc, p + i, count, first + i, run_of(r.extreme(), p + i, count));
+    }
+    return acc;
+  } else if constexpr (takes_runs<R>) {
+    for (int64_t i = 0; i < n; i += run_length<R>)
+      acc = r.combine(acc, run_of(r, p + i, int(std::min<int64_t>(run_length<R>, n - i))));
     return acc;
   }
   constexpr int W = row_lanes<R>;
@@ -63,21 +70,9 @@ STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const 
     const int steps = left < R::lane_steps ? int(left) : R::lane_steps;
     const In* const from = body + v * W;
     const int64_t at = first + head + v * W;
-    if constexpr (fast_host && R::located) {
-      r.update(acc, from, steps * W, at, reduce_lanes<typename R::Extreme, W>(r.extreme(), from, steps, stride, at));
-    } else {
-      acc = r.combine(acc, reduce_lanes<R, W>(r, from, steps, stride, at));
-    }
+    acc = r.combine(acc, reduce_lanes<R, W>(r, from, steps, stride, at));
   }
   // Elements after the last vector.
-  if constexpr (fast_host && R::located) {
-    const int64_t done = vectors * W;
-    const auto e = r.extreme();
-    auto extreme = e.identity();
-    for (int64_t i = done; i < n; ++i) extreme = e.combine(extreme, e.single(p[i], 0));
-    if (done < n) r.update(acc, p + done, int(n - done), first + done, extreme);
-    return acc;
-  }
   STATOR_UNROLL(1)
   for (int64_t i = vectors * W + member; i < n - head; i += members)
     acc = r.combine(acc, r.single(body[i], first + head + i));
@@ -213,6 +208,36 @@ STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, cons
   return acc;
 }
 
+// Fast host: rows [first, last), whose results are stored together. Short ones are taken from a chunk of several,
+// without what is decided for each segment of a row.
+template <class R, class Source>
+STATOR_FN void reduce_row_tile(const R& r, const Source& source, const ReductionWork& w, int64_t first, int64_t last) {
+  constexpr int together = 64;
+  typename R::Acc acc[together];
+  typename R::In buffer[chunk_length];
+  const Axes &kept = w.kept, &axes = w.reduced;
+  bool are_short = false;
+  if constexpr (takes_runs<R>)
+    are_short = w.mask == nullptr && kept.ndim == 1 && axes.ndim == 1 && axes.strides[0] == 1 && w.count > 0 &&
+                w.count <= std::min<int64_t>(run_length<R>, chunk_length);
+  for (int64_t row = first; row < last; row += together) {
+    const int rows = int(std::min<int64_t>(together, last - row));
+    for (int j = 0; j < rows;) {
+      if constexpr (takes_runs<R>) {
+        if (are_short) {
+          int64_t elements = kept.strides[0] == w.count ? (rows - j) * w.count : w.count;
+          const typename R::In* p = source.chunk(buffer, (row + j) * kept.strides[0], 1, elements);
+          for (; elements >= w.count; elements -= w.count, p += w.count) acc[j++] = run_of(r, p, int(w.count));
+          continue;
+        }
+      }
+      acc[j] = reduce_segments<R>(r, source, w, row + j, 0);
+      ++j;
+    }
+    store_results(r, w, row, acc, rows);
+  }
+}
+
 template <class R, class Source, int Size>
 STATOR_KERNEL(Size) void reduce_rows(ReductionWork w) {
   using Acc = typename R::Acc;
@@ -223,6 +248,8 @@ STATOR_KERNEL(Size) void reduce_rows(ReductionWork w) {
   const int member = group.rank() & (threads - 1);
   const int64_t split = group.block() % w.splits, first = group.block() / w.splits * w.tile;
   const int64_t last = first + w.tile < w.kept.size ? first + w.tile : w.kept.size;
+  if constexpr (fast_host)
+    if (w.splits == 1) return reduce_row_tile(r, source, w, first, last);
   STATOR_UNROLL(1)
   for (int64_t row = first; row < last; row += group.size / threads) {  // uniform: all threads take part in the folds
     const int64_t mine = row + group.rank() / threads;

@@ -6,7 +6,7 @@
 #include "device/index.cuh"
 #include "device/vector.cuh"
 #include "kernels/elementwise/segments.cuh"
-#include "kernels/reduce/reducers_statistics.cuh"
+#include "kernels/reduce/runs.cuh"
 #include "params/reduce.hpp"
 
 #include <algorithm>
@@ -65,6 +65,7 @@ struct ReductionWork {
   int32_t splits;                                  // blocks that work on the same outputs
   int64_t split_size;                              // what one of them reduces: elements, segments or rows
   int64_t tile;                                    // outputs of one block
+  int64_t batch;                                   // tiles of columns of a fast-host block, if it does not split them
   void* partials;                                  // [outputs of the grid, splits]
   uint32_t* counters;                              // one per group of `splits` blocks, left zero
 };
@@ -164,6 +165,19 @@ STATOR_FN typename R::Acc fold_threads(const R& r, const G& group, typename R::A
 template <class R>
 STATOR_FN void store_result(const R& r, const ReductionWork& w, int64_t at, typename R::Acc acc) {
   store_one(w.out, w.out_dtype, at, r.finish(acc, w.count));
+}
+
+// Fast host: the results of `count` accumulators, stored from output `at` on.
+template <class R>
+STATOR_FN void store_results(const R& r, const ReductionWork& w, int64_t at, const typename R::Acc* acc, int count) {
+  using Result = decltype(r.finish(*acc, w.count));
+  using Stored = std::conditional_t<std::is_same_v<Result, int32_t>, int64_t, Result>;
+  Stored results[chunk_length];
+  for (int done = 0; done < count; done += int(chunk_length)) {
+    const int n = std::min(count - done, int(chunk_length));
+    for (int j = 0; j < n; ++j) results[j] = Stored(r.finish(acc[done + j], w.count));
+    elementwise::store_strided(results, w.out, w.out_dtype, at + done, 1, n);
+  }
 }
 
 }  // namespace stator::STATOR_TARGET::reduce
