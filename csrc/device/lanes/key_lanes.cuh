@@ -28,7 +28,7 @@ struct KeyLanes {
     return v;
   }
   STATOR_FN static void store(K* p, V v) { std::memcpy(p, &v, sizeof v); }
-  STATOR_FN static V all(K key) { return V{} + key; }
+  STATOR_FN static V all(K key) { return key - V{}; }
   STATOR_FN static V least(V a, V b) { return a < b ? a : b; }
   STATOR_FN static V greatest(V a, V b) { return a > b ? a : b; }
 

@@ -29,6 +29,12 @@ STATOR_FN void for_each_lane(const G&, int rows, int columns, F f) {
     for (int q = 0; q < columns; ++q) f(p, q, 0);
 }
 
+// The same number in all lanes of a compiler vector. By subtraction, because 0 + x is not x for -0, so that it would be
+// an addition, which has waited for the number and needs a register for the zeros.
+template <class V, class T>
+STATOR_FN V all_lanes(T x) {
+  return x - V{};
+}
 template <class T>
 STATOR_FN typename LaneVector<T>::type load_lanes(const T* p) {
   typename LaneVector<T>::type v;
@@ -114,6 +120,10 @@ STATOR_FN void for_each_lane(const G& group, int rows, int columns, F f) {
   });
 }
 
+template <class V, class T>
+STATOR_FN V all_lanes(T x) {
+  return x;
+}
 template <class T>
 STATOR_FN T load_lanes(const T* p) {
   return *p;

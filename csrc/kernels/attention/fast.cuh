@@ -41,10 +41,9 @@ struct QueryLanes {
     for (int64_t i = 0; i < n; ++i) {
       const A* const x = vectors + i * queries;
       const A* const number = numbers + i * step_i;
-      // x - 0 is x, unlike x + 0.
       each([&](auto r, auto c) {
         V& into = sum[r * Count + c];
-        into = multiply_add_lanes<A>(number[r * step_r] - V{}, load_lanes(x + c * lanes), into);
+        into = multiply_add_lanes<A>(all_lanes<V>(number[r * step_r]), load_lanes(x + c * lanes), into);
       });
     }
     each([&](auto r, auto c) { store_lanes(sums + r * queries + c * lanes, sum[r * Count + c]); });

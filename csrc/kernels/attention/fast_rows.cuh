@@ -70,14 +70,15 @@ STATOR_KERNEL(Size) void attention_fast_row_kernel(Attention p) {
       for (int c = 0; c < p.value_size; c += lanes) {
         V total = load_lanes(out + c);
         for (int k = 0; k < 4; ++k)
-          total = multiply_add_lanes<T>(score[j + k] - V{}, load_lanes(value + k * p.row[Attention::v] + c), total);
+          total =
+              multiply_add_lanes<T>(all_lanes<V>(score[j + k]), load_lanes(value + k * p.row[Attention::v] + c), total);
         store_lanes(out + c, total);
       }
     }
     for (; j < n; ++j)
       for (int c = 0; c < p.value_size; c += lanes) {
         const V value = load_lanes(values + j * p.row[Attention::v] + c);
-        store_lanes(out + c, multiply_add_lanes<T>(score[j] - V{}, value, load_lanes(out + c)));
+        store_lanes(out + c, multiply_add_lanes<T>(all_lanes<V>(score[j]), value, load_lanes(out + c)));
       }
   }
   const int64_t at = tile.head * p.queries + tile.first;

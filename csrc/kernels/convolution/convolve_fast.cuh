@@ -67,7 +67,7 @@ STATOR_CALL void multiply_slab(const C* a, const int32_t* a_at, const C* b, cons
     for (int v = 0; v < Vectors; ++v) x[v] = load_lanes(row + v * lanes);
     STATOR_UNROLL_LANES
     for (int r = 0; r < Rows; ++r) {
-      const V w = V{} + column[r];
+      const V w = all_lanes<V>(column[r]);
       STATOR_UNROLL_LANES
       for (int v = 0; v < Vectors; ++v) c[r][v] = multiply_add_lanes<C>(w, x[v], c[r][v]);
     }

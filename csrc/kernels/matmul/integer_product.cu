@@ -56,7 +56,7 @@ struct Panels {
       for (int v = 0; v < Vectors; ++v) row[v] = load_lanes(b + (i * Vectors + v) * lanes);
       STATOR_UNROLL_LANES
       for (int r = 0; r < step; ++r) {
-        const V x = V{} + a[r * depth + i];
+        const V x = all_lanes<V>(a[r * depth + i]);
         STATOR_UNROLL_LANES
         for (int v = 0; v < Vectors; ++v) c[r][v] = multiply_add_lanes<T>(x, row[v], c[r][v]);
       }

@@ -48,7 +48,7 @@ STATOR_CALL void product_of_columns(const params::StridedProduct& p, const Matri
     }
     for (int64_t k = 0; k < p.k; ++k) {
       STATOR_UNROLL_LANES
-      for (int r = 0; r < together; ++r) sums[r] += (V{} + T(a_rows[r][k * p.a.col])) * rows[k];
+      for (int r = 0; r < together; ++r) sums[r] += (T(a_rows[r][k * p.a.col]) - V{}) * rows[k];
     }
     // Store.
     for (int64_t r = 0; r < together && i + r < p.m; ++r) {
