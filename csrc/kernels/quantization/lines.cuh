@@ -7,6 +7,9 @@
 #include "device/math/math.cuh"
 #include "params/quantization.hpp"
 
+#include <bit>
+#include <type_traits>
+
 namespace stator::STATOR_TARGET::quantization {
 
 // The position of an element: what is left of its line, and its number or that of the line's begin.
@@ -45,14 +48,21 @@ struct Step {
     low = A(low_) - zero;
     high = A(high_) - zero;
   }
-  // The quantised value less the zero point.
-  STATOR_FN A steps(A x) const {
+  STATOR_FN A limited(A x) const {
     const A scaled = x * inverse;
     const A v = scaled == scaled ? scaled : A(0);
     const A above = v > low ? v : low;
-    return round_even(above < high ? above : high);
+    return above < high ? above : high;
   }
-  STATOR_FN uint8_t byte(A x) const { return uint8_t(int32_t(steps(x) + zero)); }
+  // The quantised value less the zero point.
+  STATOR_FN A steps(A x) const { return round_even(limited(x)); }
+  // A sum with so large an even number is rounded to an integer, which is in its last bits: fewer instructions than to
+  // round and to convert.
+  STATOR_FN uint8_t byte(A x) const {
+    using Bits = std::conditional_t<sizeof(A) == 4, uint32_t, uint64_t>;
+    constexpr A large = sizeof(A) == 4 ? A(0x1.8p23) : A(0x1.8p52);
+    return uint8_t(uint8_t(std::bit_cast<Bits>(limited(x) + large)) + uint8_t(int32_t(zero)));
+  }
   STATOR_FN A value(A x) const { return steps(x) * scale; }
 };
 
