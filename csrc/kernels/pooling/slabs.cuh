@@ -71,22 +71,31 @@ STATOR_FN U column_in_window(U offset, U line) {
 }
 
 // The elements of a slab that the indices of `count` whole windows of a row name, in a loop that vectorises; whether
-// each of them is in the slab and in its window. origin: the first element of the first window in the plane. High: the
-// rows of the windows.
+// each of them is in the slab and in its window. origin: the first element of the first window in the plane. rows: of
+// the windows, and High, or 0 for any number.
 template <int High>
 STATOR_FN bool find_named(const Pool& p, const Slab& slab, const int64_t* STATOR_RESTRICT indices, int count,
-                          uint32_t origin, uint32_t* STATOR_RESTRICT at) {
+                          uint32_t origin, int rows, uint32_t* STATOR_RESTRICT at) {
   const PoolAxis& axis = p.axes[2];
   const uint32_t stride = uint32_t(axis.stride), line = uint32_t(axis.in), begin = uint32_t(slab.begin);
   uint32_t farthest = 0, last = 0;
   int64_t bits = 0;
+  uint32_t columns[High == 0 ? PoolTuning::tile : 1];
   for (int k = 0; k < count; ++k) {
     bits |= indices[k];
     const uint32_t index = uint32_t(indices[k]), element = index - begin;
     const uint32_t column = column_in_window<High>(index - (origin + uint32_t(k) * stride), line);
-    farthest = column > farthest ? column : farthest;
+    if constexpr (High == 0)
+      columns[k] = column;
+    else
+      farthest = column > farthest ? column : farthest;
     last = element > last ? element : last;
     at[k] = element;
+  }
+  if constexpr (High == 0) {
+    for (int row = 1; row < rows; ++row)
+      for (int k = 0; k < count; ++k) columns[k] = column_in_window<2>(columns[k], line);
+    for (int k = 0; k < count; ++k) farthest = columns[k] > farthest ? columns[k] : farthest;
   }
   const uint32_t length = uint32_t((axis.kernel - 1) * axis.dilation + 1);
   return bits >> 31 == 0 && farthest < length && last < uint32_t(slab.size());
@@ -127,8 +136,8 @@ STATOR_FN void add_named(const Pool& p, const Slab& slab, int first, int last, S
       const int count = whole - k < PoolTuning::tile ? whole - k : PoolTuning::tile;
       const int64_t column = int64_t(k) * axis.stride - axis.padding;
       // Windows of several slices name elements of them all, so that few rows would have all in the slab.
-      if (High > 0 && p.axes[0].kernel == 1 &&
-          find_named<High>(p, slab, indices + k, count, uint32_t(above + column), at)) {
+      if (p.axes[0].kernel == 1 && rows.length <= PoolTuning::named_rows &&
+          find_named<High>(p, slab, indices + k, count, uint32_t(above + column), rows.length, at)) {
         for (int i = 0; i < count; ++i) sums[at[i]] += convert<A>(grad[k + i]);
       } else {
         for (int i = 0; i < count; ++i) add(k + i, column + int64_t(i) * axis.stride, length);
@@ -149,7 +158,7 @@ STATOR_FN int add_named_rows(const Pool& p, const Slab& slab, int j, int last, c
   bool all = true;
   for (int r = 0; r < rows && all; ++r) {
     const int64_t above = int64_t(slab.deep) * p.axes[1].in + span_of(p, p.axes[1], j + r).first;
-    all = find_named<High>(p, slab, indices + r * wide, wide, uint32_t(above * p.axes[2].in), at + r * wide);
+    all = find_named<High>(p, slab, indices + r * wide, wide, uint32_t(above * p.axes[2].in), High, at + r * wide);
   }
   if (all) {
     for (int i = 0; i < rows * wide; ++i) sums[at[i]] += convert<A>(grad[i]);

@@ -19,6 +19,7 @@ struct PoolTuning {
   static constexpr int lanes = 32;                              // of them that it folds side by side
   static constexpr int compensated = 1024;                      // elements of a plane whose sum is worth it
   static constexpr int slab = 4096;                             // elements whose slopes it adds up at once
+  static constexpr int named_rows = 32;  // of windows whose elements it finds by a row of results
 };
 
 template <class F>
