@@ -151,7 +151,7 @@ def write(folder: Path, rows: list[Row], report: dict[str, Any], console: Consol
         writer = csv.DictWriter(f, columns)
         writer.writeheader()
         writer.writerows({k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in r.items()} for r in rows)
-    stem.with_suffix(".json").write_text(json.dumps(report | {"cases": rows}, indent=1) + "\n")
+    stem.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")  # the cases are in the CSV
     stem.with_suffix(".md").write_text(markdown(rows, report))
     if report["summary"] and not plot(stem.with_suffix(".png"), rows, report):
         console.print("no plot: matplotlib is not installed")
