@@ -19,10 +19,9 @@ struct Adam {
     rate = A(lr / (1 - power(n.beta1, value_of(n.step))));
   }
   STATOR_FN void operator()(A grad, A& param, A (&s)[2]) const {
-    if (decoupled)
-      param -= decay * param;
-    else
-      grad += decay * param;
+    const A pull = decay * param;  // both are chosen without branches, so that the host's loop is vectorised
+    grad = decoupled ? grad : grad + pull;
+    param = decoupled ? param - pull : param;
     moments.update(grad, s);
     param -= rate * s[0] / moments.deviation(s[1]);
   }

@@ -38,18 +38,17 @@ struct Rmsprop {
         eps(A(n.eps)),
         remembers(n.momentum != 0),
         centered(n.centered) {}
-  // Rounding may make a small variance negative.
+  // Rounding may make a small variance negative. Without branches, so that the host's loop is vectorised.
   STATOR_FN void operator()(A grad, A& param, A (&s)[3]) const {
     grad += decay * param;
     s[0] = alpha * s[0] + keep * grad * grad;
-    A variance = s[0];
-    if (centered) {
-      s[2] += keep * (grad - s[2]);
-      variance -= s[2] * s[2];
-      variance = variance < A(0) ? A(0) : variance;
-    }
+    const A mean = s[2] + keep * (grad - s[2]), about = s[0] - mean * mean;
+    s[2] = centered ? mean : s[2];
+    const A variance = !centered ? s[0] : about < A(0) ? A(0) : about;
     grad /= sqrt(variance) + eps;
-    if (remembers) grad = s[1] = momentum * s[1] + grad;
+    const A velocity = momentum * s[1] + grad;
+    s[1] = remembers ? velocity : s[1];
+    grad = remembers ? velocity : grad;
     param -= rate * grad;
   }
 };
