@@ -77,7 +77,10 @@ def near_one(a: Values, b: Values) -> Values:
 
 
 def _gammaln(x: float) -> float:
-    return math.lgamma(x) if x > 0 and math.isfinite(x) else math.inf
+    try:
+        return math.lgamma(x) if x > 0 and math.isfinite(x) else math.inf
+    except OverflowError:  # beyond 2.5e305
+        return math.inf
 
 
 def _digamma(x: float) -> float:
