@@ -117,16 +117,17 @@ def test_a_window_of_padding_alone_is_minus_infinity_without_an_index(be):
     assert at.to_numpy().tolist() == [[[-1] * y.shape[2]]]
 
 
-@pytest.mark.parametrize("wrong", [-1, 64, 2**32 + 9, 63, 0])
-def test_an_index_outside_of_its_window_gets_no_gradient(be, wrong):
+@pytest.mark.parametrize("size", [3, 5])
+@pytest.mark.parametrize("wrong", [-1, 64, 2**32 + 17, 63, 0, 31])
+def test_an_index_outside_of_its_window_gets_no_gradient(be, size, wrong):
     x = drawn((1, 2, 8, 8))
-    y, at = nn.max_pool2d(be.asarray(x), 3, stride=1, return_indices=True)
+    y, at = nn.max_pool2d(be.asarray(x), size, stride=1, return_indices=True)
     grad = drawn(y.shape, seed=1)
     names = at.to_numpy()
-    names[0, 1, 2, 3] = wrong  # the window has rows 2 to 4 and columns 3 to 5
-    got = nn.max_pool2d_backward(be.asarray(grad), be.asarray(x), be.asarray(names), 3, stride=1)
-    grad[0, 1, 2, 3] = 0
-    want = nn.max_pool2d_backward(be.asarray(grad), be.asarray(x), at, 3, stride=1)
+    names[0, 1, 2, 1] = wrong  # the window has rows 2 to 4, or to 6, and columns 1 to 3, or to 5
+    got = nn.max_pool2d_backward(be.asarray(grad), be.asarray(x), be.asarray(names), size, stride=1)
+    grad[0, 1, 2, 1] = 0
+    want = nn.max_pool2d_backward(be.asarray(grad), be.asarray(x), at, size, stride=1)
     assert got.to_numpy().tolist() == want.to_numpy().tolist()
 
 
