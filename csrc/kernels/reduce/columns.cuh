@@ -107,25 +107,58 @@ STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::wi
   }
 }
 
+// Fast host: rows [row, row + rows) of a tile, `together` of them as one wide row: acc[j] is what column j of the wide
+// rows is reduced to. The last wide row may be shorter.
+template <class R, class Source>
+  requires takes_column_runs<R>
+STATOR_FN void reduce_chunk(const R& r, const Source& source, const ReductionWork& w, const ColumnTile& t, int64_t row,
+                            int rows, int together, typename R::Acc* acc) {
+  constexpr int strip = ColumnRun::columns;
+  typename R::In buffer[ColumnRun::rows][strip];
+  const typename R::In* wide_row[ColumnRun::rows];
+  const int width = int(t.width), wide = std::min(rows, together) * width;
+  const int wide_rows = (rows + together - 1) / together, shorter = (rows - (wide_rows - 1) * together) * width;
+  for (int j = 0, count = 0; j < wide; j += count) {
+    const int n = j < shorter ? wide_rows : wide_rows - 1;
+    count = std::min(strip, (j < shorter ? shorter : wide) - j);
+    for (int k = 0; k < n; ++k) {
+      const int64_t at = t.base + w.reduced.offset(row + int64_t(k) * together) + j * w.column_step;
+      int64_t all = count;
+      wide_row[k] = source.chunk(buffer[k], at, w.column_step, all);
+    }
+    run_of_columns(r, wide_row, n, count, acc + j);
+  }
+}
+template <class R, class Source>
+STATOR_FN void reduce_chunk(const R& r, const Source& source, const ReductionWork& w, const ColumnTile& t, int64_t row,
+                            int rows, int together, typename R::Acc* acc) {
+  const int width = int(t.width), wide = std::min(rows, together) * width;
+  typename R::template Lanes<ColumnTuning::width> lanes;
+  lanes.clear(r, wide);
+  for (int k = 0, done = 0; done < rows; ++k, done += together)
+    enter_row<R>(r, lanes, source, t.base + w.reduced.offset(row + done), w.column_step,
+                 std::min(rows - done, together) * width, k);
+  for (int i = 0, j = 0; j < wide; ++i)
+    for (const int end = j + width; j < end; ++j) acc[j] = lanes.fold(r, j, row + i, together);
+}
+
 // Fast host: one accumulator per column, row after row, so that memory is read in order. If a row is a few adjacent
 // columns, several rows are taken at a time, as one wide row.
 template <class R, class Source, class G>
 STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w, int64_t block) {
   using Acc = typename R::Acc;
-  constexpr int W = ColumnTuning::width;
+  constexpr int W = ColumnTuning::width, steps = takes_column_runs<R> ? ColumnRun::rows : R::lane_steps;
   const R r{w.mode};
   const Source source(w.in, w.in_dtype);
   const ColumnTile t = column_tile(w, block);
   const int width = int(t.width);
   const bool dense =
       w.reduced.ndim == 1 && w.column_step == 1 && w.reduced.strides[0] == w.columns && width == w.columns;
-  // Not so many that lanes have few steps, since each of them is folded by itself.
-  const int64_t useful = std::max<int64_t>((t.end - t.begin) / R::lane_steps, ColumnTuning::narrow / width);
+  // Not so many that chunks have few wide rows, since the columns of each are combined by themselves.
+  const int64_t useful = std::max<int64_t>((t.end - t.begin) / steps, ColumnTuning::narrow / width);
   const int together = dense ? int(std::clamp<int64_t>(useful, 1, W / width)) : 1;
-  typename R::template Lanes<W> lanes;
-  Acc acc[W];
-  bool fresh = w.mask == nullptr && t.begin < t.end;  // whether the first chunk is what is in the accumulators
-  for (int j = 0; !fresh && j < width; ++j) acc[j] = r.identity();
+  Acc acc[W], part[W];
+  for (int j = 0; j < width; ++j) acc[j] = r.identity();
   int64_t row = t.begin;
   // Masked elements, one by one.
   if constexpr (Source::erased) {
@@ -136,21 +169,14 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w, int64_
         if (mask[j * w.mask_column_step]) take_one(r, acc[j], source, at + j * w.column_step, row);
     }
   }
-  // Chunks of at most lane_steps rows, each of which is folded into the accumulators.
-  while (row < t.end) {
-    lanes.clear(r, together * width);
-    const int64_t first = row;
-    int widest = 0;
-    for (int k = 0; k < R::lane_steps && row < t.end; ++k) {
-      const int rows = t.end - row < together ? int(t.end - row) : together;
-      enter_row<R>(r, lanes, source, t.base + w.reduced.offset(row), w.column_step, rows * width, k);
-      widest = k == 0 ? rows : widest;
-      row += rows;
-    }
-    for (int j = 0; fresh && j < width; ++j) acc[j] = lanes.fold(r, j, first, together);
-    for (int i = fresh; i < widest; ++i)
-      for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], lanes.fold(r, i * width + j, first + i, together));
-    fresh = false;
+  // Chunks of a few rows. The first is reduced to the accumulators themselves.
+  for (int rows = 0; row < t.end; row += rows) {
+    rows = int(std::min<int64_t>(int64_t(steps) * together, t.end - row));
+    const bool first = row == t.begin;
+    Acc* const found = first ? acc : part;
+    reduce_chunk(r, source, w, t, row, rows, together, found);
+    for (int i = first; i < std::min(rows, together); ++i)
+      for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], found[i * width + j]);
   }
   // The last block of the tile reduces the partial results of all splits.
   if (w.splits > 1) {

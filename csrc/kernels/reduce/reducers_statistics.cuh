@@ -53,9 +53,10 @@ struct CountOf {
 };
 
 // Number, mean and sum of squared deviations of the elements that are counted: all, or all but NaN. A lane sums a few
-// elements relative to the first of them, which avoids both cancellation and divisions; lanes are combined by the
-// method of Chan, Golub and LeVeque (Algorithms for Computing the Sample Variance, 1983). Means are compensated,
-// because their differences are small beside large means.
+// elements relative to a pivot: the first of them, moved to the mean each time that their number has doubled, so that
+// no more than half of the squares is ever subtracted again, without divisions. Lanes are combined by the method of
+// Chan, Golub and LeVeque (Algorithms for Computing the Sample Variance, 1983). Means are compensated, because their
+// differences are small beside large means.
 template <class In_>
 struct MomentsOf {
   using In = In_;
@@ -77,7 +78,7 @@ struct MomentsOf {
     STATOR_FN void clear(const MomentsOf&, int used) {
       for (int j = 0; j < used; ++j) n[j] = 0, s2[j] = 0, pivot[j] = Value(0), s1[j] = Value(0);
     }
-    STATOR_FN void enter(const MomentsOf& r, int j, In v, int) {
+    STATOR_FN void enter(const MomentsOf& r, int j, In v, int step) {
       const Value x = convert<Value>(v);
       const bool counts = r.counts(x);
       // A mean alone is a plain sum, unless that is too large, since the difference from a larger pivot loses digits.
@@ -87,6 +88,17 @@ struct MomentsOf {
       n[j] += counts ? 1.0 : 0.0;
       s1[j] = s1[j] + d;
       s2[j] += squared(d);
+      if (step == 1 || step == 3 || step == 7) move_pivot(j, step == 1 ? 0.5 : step == 3 ? 0.25 : 0.125);
+    }
+    // By the mean of the deviations, or less if NaNs were left out. Where that overflows, the pivot stays.
+    STATOR_FN void move_pivot(int j, double share) {
+      const Value moved = pivot[j] + s1[j] * Value(share), by = moved - pivot[j];
+      const Value rest = s1[j] - by * Value(n[j]);
+      const double less = inner(by, s1[j] + rest);
+      if (!isfinite(less)) return;
+      pivot[j] = moved;
+      s1[j] = rest;
+      s2[j] -= less;
     }
     STATOR_FN Acc fold(const MomentsOf&, int j, int64_t, int64_t) const {
       const double inverse = n[j] > 0 ? 1.0 / n[j] : 0.0;
@@ -117,12 +129,13 @@ struct MomentsOf {
   }
   STATOR_FN static double undefined(double) { return limits<double>::nan(); }
   STATOR_FN static complex<double> undefined(complex<double>) { return {limits<double>::nan(), limits<double>::nan()}; }
-  STATOR_FN static double squared(double d) { return d * d; }
-  STATOR_FN static double squared(complex<double> d) { return d.re * d.re + d.im * d.im; }
+  STATOR_FN static double inner(double a, double b) { return a * b; }
+  STATOR_FN static double inner(complex<double> a, complex<double> b) { return a.re * b.re + a.im * b.im; }
+  STATOR_FN static double squared(Value d) { return inner(d, d); }
   STATOR_FN bool counts(Value x) const { return !(mode.skip_nan && x != x); }
   STATOR_FN Acc identity() const { return {0.0, {Value(0), Value(0)}, 0.0}; }
-  STATOR_FN Acc single(In v, int64_t) const {
-    const Value x = convert<Value>(v);
+  STATOR_FN Acc single(In v, int64_t) const { return of(convert<Value>(v)); }
+  STATOR_FN Acc of(Value x) const {
     return counts(x) ? Acc{1.0, {x, Value(0)}, squared(x - x)} : identity();  // NaN for NaN and infinities
   }
   STATOR_FN Acc combine(Acc a, Acc b) const {

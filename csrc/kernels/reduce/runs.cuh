@@ -1,5 +1,6 @@
 // Fast host: what reducers make of a run, a few elements that lie side by side, in vector registers: run_of(r, p, n) is
-// the accumulator of 0 < n <= run_length<R> elements. Reducers without such a function take lanes (rows.cuh).
+// the accumulator of 0 < n <= run_length<R> elements, and run_of_columns() reduces a few rows to one accumulator per
+// column. Reducers without these functions take lanes (rows.cuh, columns.cuh).
 #pragma once
 
 #include "device/lanes/extreme_lanes.cuh"
@@ -14,6 +15,11 @@ template <class R>
 inline constexpr int run_length = 512;
 template <class In, bool Equal>
 inline constexpr int run_length<ExtremeOf<In, Equal>> = 4096;
+
+// What run_of_columns() takes at once: 16 KiB of doubles, which stay in the nearest cache.
+struct ColumnRun {
+  static constexpr int rows = 64, columns = 32;
+};
 
 // The elements of a run as A: in place or converted, before they are used, because loops that convert and accumulate do
 // not become vector instructions.
@@ -60,32 +66,92 @@ STATOR_FN typename ExtremeOf<In, Equal>::Acc run_of(const ExtremeOf<In, Equal>& 
   return reduce_lanes<Key>(n, Max{}, [&](int64_t i) { return r.key(p[i]); });
 }
 
-// In two passes: the mean, and the deviations from it, whose mean is what the first one lost in rounding.
+// Moments of `count` elements x(0), ..., x(n - 1) with this mean, from which their deviations sum up to s1 and their
+// squares to s2: s1 is what the mean lost in rounding. If the mean is not finite, an element is infinite or the sum is
+// too large, and then they are combined one by one.
+template <class In, class F>
+STATOR_FN typename MomentsOf<In>::Acc moments_of_deviations(const MomentsOf<In>& r, double count,
+                                                            typename MomentsOf<In>::Value mean,
+                                                            typename MomentsOf<In>::Value s1, double s2, int n,
+                                                            const F& x) {
+  using Value = typename MomentsOf<In>::Value;
+  typename MomentsOf<In>::Acc acc = r.identity();
+  if (count == 0) return acc;
+  if (!isfinite(mean) && mean == mean) {
+    for (int i = 0; i < n; ++i) acc = r.combine(acc, r.of(x(i)));
+    return acc;
+  }
+  const double m2 = s2 - r.squared(s1) / count;
+  return {count, {mean, s1 / Value(count)}, !isfinite(s2) ? s2 : m2 < 0 ? 0.0 : m2};
+}
+
+// In two passes: the mean, and the deviations from it.
 template <bool SkipNan, class In>
 STATOR_FN typename MomentsOf<In>::Acc moments_of_run(const MomentsOf<In>& r, const In* p, int n) {
-  using Acc = typename MomentsOf<In>::Acc;
   using Value = typename MomentsOf<In>::Value;
   const Run<Value, In> run(p, n);
   const Value* const x = run.x;
   const auto counted = [=](int64_t i) { return !SkipNan || x[i] == x[i]; };
   double count = n;
   if (SkipNan) count = reduce_lanes<double>(n, Sum{}, [=](int64_t i) { return counted(i) ? 1.0 : 0.0; });
-  if (count == 0) return r.identity();
   const Value mean = sum_lanes<Value>(n, [=](int64_t i) { return counted(i) ? x[i] : Value(0); }) / Value(count);
-  if (!isfinite(mean) && mean == mean) {  // an element is infinite, or the sum is too large
-    Acc acc = r.identity();
-    for (int i = 0; i < n; ++i) acc = r.combine(acc, r.single(p[i], i));
-    return acc;
-  }
   const auto deviation = [=](int64_t i) { return counted(i) ? x[i] - mean : Value(0); };
   const Value s1 = reduce_lanes<Value>(n, Sum{}, deviation);
   const double s2 = reduce_lanes<double>(n, Sum{}, [=](int64_t i) { return r.squared(deviation(i)); });
-  const double m2 = s2 - r.squared(s1) / count;
-  return Acc{count, {mean, s1 / Value(count)}, !isfinite(s2) ? s2 : m2 < 0 ? 0.0 : m2};
+  return moments_of_deviations(r, count, mean, s1, s2, n, [=](int i) { return x[i]; });
 }
 template <class In>
 STATOR_FN typename MomentsOf<In>::Acc run_of(const MomentsOf<In>& r, const In* p, int n) {
   return r.mode.skip_nan ? moments_of_run<true>(r, p, n) : moments_of_run<false>(r, p, n);
+}
+
+// The moments of the columns of a block of `n` rows, in the same two passes.
+template <bool SkipNan, class In>
+STATOR_FN void moments_of_columns(const MomentsOf<In>& r, const typename MomentsOf<In>::Value (*x)[ColumnRun::columns],
+                                  int n, typename MomentsOf<In>::Acc* acc) {
+  using Value = typename MomentsOf<In>::Value;
+  constexpr int columns = ColumnRun::columns;
+  double count[columns], s2[columns] = {};
+  Value mean[columns] = {}, s1[columns] = {};
+  const auto counted = [=](int k, int j) { return !SkipNan || x[k][j] == x[k][j]; };
+  for (int j = 0; j < columns; ++j) count[j] = SkipNan ? 0 : n;
+  for (int k = 0; k < n; ++k)
+    for (int j = 0; j < columns; ++j) {
+      mean[j] = mean[j] + (counted(k, j) ? x[k][j] : Value(0));
+      if (SkipNan) count[j] += counted(k, j) ? 1.0 : 0.0;
+    }
+  for (int j = 0; j < columns; ++j) mean[j] = mean[j] / Value(count[j]);
+  for (int k = 0; k < n; ++k)
+    for (int j = 0; j < columns; ++j) {
+      const Value d = counted(k, j) ? x[k][j] - mean[j] : Value(0);
+      s1[j] = s1[j] + d;
+      s2[j] += r.squared(d);
+    }
+  for (int j = 0; j < columns; ++j)
+    acc[j] = moments_of_deviations(r, count[j], mean[j], s1[j], s2[j], n, [=](int k) { return x[k][j]; });
+}
+
+// acc[j] is what column j of `width` is reduced to, of n rows, 0 < n <= ColumnRun::rows, that begin at row[0], ...,
+// row[n - 1].
+template <class In>
+STATOR_FN void run_of_columns(const MomentsOf<In>& r, const In* const* row, int n, int width,
+                              typename MomentsOf<In>::Acc* acc) {
+  constexpr int columns = ColumnRun::columns;
+  using Value = typename MomentsOf<In>::Value;
+  Value x[ColumnRun::rows][columns];
+  typename MomentsOf<In>::Acc found[columns];
+  for (int j = 0; j < width; j += columns) {
+    const int some = std::min(columns, width - j);
+    for (int k = 0; k < n; ++k) {
+      for (int i = 0; i < some; ++i) x[k][i] = convert<Value>(row[k][j + i]);
+      for (int i = some; i < columns; ++i) x[k][i] = Value(0);
+    }
+    if (r.mode.skip_nan)
+      moments_of_columns<true>(r, x, n, found);
+    else
+      moments_of_columns<false>(r, x, n, found);
+    std::copy_n(found, some, acc + j);
+  }
 }
 
 template <class In>
@@ -114,6 +180,10 @@ STATOR_FN typename LogSumExpOf<In>::Acc run_of(const LogSumExpOf<In>&, const In*
 
 template <class R>
 inline constexpr bool takes_runs = fast_host && requires(const R& r, const typename R::In* p) { run_of(r, p, 1); };
+template <class R>
+inline constexpr bool takes_column_runs =
+    fast_host &&
+    requires(const R& r, const typename R::In* const* row, typename R::Acc* acc) { run_of_columns(r, row, 1, 1, acc); };
 // Whether rows too short for whole vectors are runs, and not columns side by side, as exponentials had better be.
 template <class R>
 inline constexpr bool short_rows_are_runs = takes_runs<R>;

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 import stator
 
@@ -14,3 +15,15 @@ def test_long_float32_sums_are_as_exact_as_numpys(be):
         exact = math.fsum(np.sum(x.reshape(-1, 4096), axis=1, dtype=np.float64))
         ours = abs(float(stator.sum(be.asarray(x))) - exact)
         assert ours <= max(abs(float(np.sum(x)) - exact), np.spacing(np.float32(abs(exact))) / 2)
+
+
+@pytest.mark.parametrize("rows, lines", [(3, 2000), (16, 2000), (100, 2000), (16384, 16)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_variances_do_not_depend_on_which_element_comes_first(be, rows, lines, axis):
+    # The first element of a line is far from its mean, by up to the square root of the number of elements deviations.
+    x = np.random.default_rng(4).normal(size=(rows, lines))
+    x[0] *= 1e6
+    x[:, ::2] += 1e3
+    exact = x.astype(np.longdouble).var(axis=0)
+    ours = stator.var(be.asarray(x if axis == 0 else x.T.copy()), axis=axis).to_numpy()
+    assert np.max(np.abs(ours - exact) / exact) < 16 * np.finfo(np.float64).eps
