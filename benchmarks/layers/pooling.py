@@ -140,6 +140,17 @@ def _torch(name: str, *more: Any, **options: Any) -> Callable[..., Any]:
     return call
 
 
+def _slope(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A gradient of torch, which has no function of its own: call(operator, *operands)."""
+
+    def slope(*operands: Any) -> Any:
+        import torch
+
+        return call(getattr(torch.ops.aten, name), *operands)
+
+    return slope
+
+
 def _mean(x: Any) -> Any:
     return np.mean(_blocks(x), axis=-1)
 
@@ -149,6 +160,7 @@ def _halved(x: Any) -> tuple[int, ...]:
 
 
 DOUBLE: dict[str, Any] = {"scale_factor": 2.0, "mode": "bilinear"}
+_GRID_SLOPE = _slope("grid_sampler_2d_backward", lambda op, *x: op(*x, 0, 0, False, [True, True])[0])
 CASES: dict[str, tuple[Any, ...]] = {
     "max_pool": (
         images(1),
@@ -160,6 +172,10 @@ CASES: dict[str, tuple[Any, ...]] = {
         indexed(1, 1),
         lambda x, g, at: nn.max_pool2d_backward(g, x, at, 2),
         lambda x, g, at: _put(g, at),
+        _slope(
+            "max_pool2d_with_indices_backward",
+            lambda op, x, g, at: op(g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, at),
+        ),
     ),
     "max_unpool": (indexed(0, 1), lambda y, at: nn.max_unpool2d(y, at, 2), _put, _torch("max_unpool2d", 2)),
     "max_unpool_backward": (
@@ -172,6 +188,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         images(1, 1),
         lambda x, g: nn.avg_pool2d_backward(g, x, 2),
         lambda x, g: _double(g) / x.dtype.type(4),
+        _slope("avg_pool2d_backward", lambda op, x, g: op(g, x, [2, 2], [2, 2], [0, 0], False, True, None)),
     ),
     "lp_pool": (
         images(1),
@@ -194,6 +211,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         images(1, 1),
         lambda x, g: nn.adaptive_avg_pool2d_backward(g, x),
         lambda x, g: _double(g) / x.dtype.type(4),
+        _slope("_adaptive_avg_pool2d_backward", lambda op, x, g: op(g, x)),
     ),
     "adaptive_max_pool": (
         images(1),
@@ -205,15 +223,17 @@ CASES: dict[str, tuple[Any, ...]] = {
         indexed(1, 1),
         lambda x, g, at: nn.adaptive_max_pool2d_backward(g, x, at),
         lambda x, g, at: _put(g, at),
+        _slope("adaptive_max_pool2d_backward", lambda op, x, g, at: op(g, x, at)),
     ),
     "interpolate": (images(1), lambda x: nn.interpolate(x, **DOUBLE), _larger, _torch("interpolate", **DOUBLE)),
     "interpolate_backward": (
         images(1, 1),
         lambda g, x: nn.interpolate_backward(g, x, **DOUBLE),
         lambda g, x: _smaller(g),
+        _slope("upsample_bilinear2d_backward", lambda op, g, x: op(g, g.shape[2:], x.shape, False, 2.0, 2.0)),
     ),
     "pixel_shuffle": (images(1), lambda x: nn.pixel_shuffle(x, 2), _shuffled, _torch("pixel_shuffle", 2)),
     "pixel_unshuffle": (images(1), lambda x: nn.pixel_unshuffle(x, 2), _unshuffled, _torch("pixel_unshuffle", 2)),
     "grid_sample": (_gridded(1), nn.grid_sample, _sampled, _torch("grid_sample", align_corners=False)),
-    "grid_sample_backward": (_gridded(2), lambda *x: nn.grid_sample_backward(*x)[0], _scattered),
+    "grid_sample_backward": (_gridded(2), lambda *x: nn.grid_sample_backward(*x)[0], _scattered, _GRID_SLOPE),
 }

@@ -79,7 +79,7 @@ STATOR_KERNEL(Size) void mean_planes_kernel(Pool p, int64_t planes) {
   const Group<Size> group;
   const int64_t size = plane_size(p, true), first = group.block() * planes;
   const int64_t end = first + planes < p.planes ? first + planes : p.planes;
-  const A divisor = p.divisor == 0 ? A(size) : A(p.divisor);
+  const A divisor = divisor_of_planes<A>(p);
   for (int64_t plane = first; plane < end; ++plane) {
     const T* const x = static_cast<const T*>(p.x) + plane * size;
     const auto element = [=](int64_t k) { return convert<A>(x[k]); };
@@ -88,13 +88,6 @@ STATOR_KERNEL(Size) void mean_planes_kernel(Pool p, int64_t planes) {
                                                  : group.template map_sum<A>(size, element);
     static_cast<T*>(p.out)[plane] = convert<T>(sum / divisor);
   }
-}
-
-// Whether there is one window of all elements of a plane.
-bool has_whole_planes(const Pool& p) {
-  for (const PoolAxis& a : p.axes)
-    if (a.out != 1 || (!p.adaptive && (a.kernel != a.in || a.padding != 0))) return false;
-  return p.kind == PoolKind::mean;
 }
 
 // Threads that share a window: as many as it is wide where windows are far apart, so that a warp reads neighbours.

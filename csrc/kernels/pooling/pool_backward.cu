@@ -1,6 +1,6 @@
 // Gradients of pooling: each element adds up the slopes of the windows that it is in, in their order.
 #include "device/launcher.cuh"
-#include "kernels/pooling/slabs.cuh"
+#include "kernels/pooling/named.cuh"
 
 namespace stator::STATOR_TARGET::pooling {
 namespace {
@@ -56,13 +56,48 @@ STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut) {
   });
 }
 
+template <class T, int Size>
+STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const Slab slab = cut.slab(p, group.block());
+  const int size = slab.size();
+  T* const out = static_cast<T*>(p.out) + slab.plane * plane_size(p, true) + slab.begin;
+  if (has_whole_planes(p)) {
+    for (int q = 0; q < slab.planes; ++q) {
+      const A grad = convert<A>(static_cast<const T*>(p.grad)[slab.plane + q]);
+      std::fill_n(out + q * plane_size(p, true), size, convert<T>(grad / divisor_of_planes<A>(p)));
+    }
+    return;
+  }
+  // The sums, in place if they have the dtype.
+  constexpr bool in_place = std::is_same_v<A, T>;
+  A own[in_place ? 1 : PoolTuning::batch];
+  A* const sums = in_place ? reinterpret_cast<A*>(out) : own;
+  const int64_t apart = in_place ? plane_size(p, true) : size;
+  const int runs = apart == size ? 1 : slab.planes;  // whole planes lie side by side
+  for (int q = 0; q < runs; ++q) std::memset(sums + q * apart, 0, size_t(slab.planes / runs * size) * sizeof(A));
+  if (p.kind == PoolKind::max)
+    add_named<A, T>(p, slab, apart, sums);
+  else
+    for (int q = 0; q < slab.planes; ++q) add_slopes<A, T>(p, slab, slab.plane + q, sums + q * apart);
+  const A divisor = p.divisor == 0 || p.kind != PoolKind::mean ? A(1) : A(p.divisor);
+  for (int q = 0; q < slab.planes; ++q) {
+    A* const own_sums = sums + q * apart;
+    if (divisor != A(1))
+      for (int i = 0; i < size; ++i) own_sums[i] = own_sums[i] / divisor;
+    if constexpr (!in_place)
+      for (int i = 0; i < size; ++i) out[q * plane_size(p, true) + i] = convert<T>(own_sums[i]);
+  }
+}
+
 void pool_backward(const params::Queue& q, const Pool& p) {
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
       const Pool fixed = with_fixed_windows(p);
-      const SlabCut cut(fixed);
-      launch(q, "pool_backward", pool_backward_slabs_kernel<T, PoolTuning::block>, {cut.blocks(p), PoolTuning::block},
-             fixed, cut);
+      const SlabCut cut(*q.limits, fixed);
+      launch(q, "pool_backward", pool_backward_slabs_kernel<T, PoolTuning::block>,
+             {cut.blocks(fixed), PoolTuning::block}, fixed, cut);
     } else {
       const Cut cut = cut_of(p, true);
       launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut);

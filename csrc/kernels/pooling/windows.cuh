@@ -18,8 +18,8 @@ struct PoolTuning {
   static constexpr int columns = 2048;                          // elements of a row that it folds at once
   static constexpr int lanes = 32;                              // of them that it folds side by side
   static constexpr int compensated = 1024;                      // elements of a plane whose sum is worth it
-  static constexpr int slab = 4096;                             // elements whose slopes it adds up at once
-  static constexpr int named_rows = 32;  // of windows whose elements it finds by a row of results
+  static constexpr int slab = 16384;                            // elements whose slopes it adds up at once
+  static constexpr int batch = 32768;                           // elements of the slabs of a block
 };
 
 template <class F>
@@ -112,6 +112,19 @@ STATOR_FN int64_t plane_size(const Pool& p, bool in) {
   STATOR_UNROLL()
   for (int d = 0; d < Pool::dims; ++d) size *= in ? p.axes[d].in : p.axes[d].out;
   return size;
+}
+
+// Whether the only result of a plane is the mean of all of it, and what the sum is divided by.
+STATOR_FN bool has_whole_planes(const Pool& p) {
+  bool whole = p.kind == params::PoolKind::mean;
+  STATOR_UNROLL()
+  for (const PoolAxis& a : p.axes)
+    whole = whole && a.out == 1 && (p.adaptive || (a.kernel == a.in && a.padding == 0 && a.dilation == 1));
+  return whole;
+}
+template <class A>
+STATOR_FN A divisor_of_planes(const Pool& p) {
+  return p.divisor == 0 ? A(plane_size(p, true)) : A(p.divisor);
 }
 
 }  // namespace stator::STATOR_TARGET::pooling

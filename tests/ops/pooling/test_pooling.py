@@ -58,6 +58,10 @@ def test_the_mean_of_a_whole_plane(be, extents, dtype):
     want = widen(x).mean((2, 3), keepdims=True)
     close(nn.adaptive_avg_pool2d(be.asarray(x), 1), want)
     close(nn.avg_pool2d(be.asarray(x), extents), want)
+    on, grad = be.asarray(x), drawn(want.shape, dtype, 1)
+    slopes = np.broadcast_to(widen(grad), x.shape)
+    close(nn.adaptive_avg_pool2d_backward(be.asarray(grad), on), slopes / x[0, 0].size)
+    close(nn.avg_pool2d_backward(be.asarray(grad), on, extents, divisor_override=2), slopes / 2)
 
 
 @pytest.mark.parametrize("results", [3, 4])
@@ -129,6 +133,24 @@ def test_an_index_outside_of_its_window_gets_no_gradient(be, size, wrong):
     grad[0, 1, 2, 1] = 0
     want = nn.max_pool2d_backward(be.asarray(grad), be.asarray(x), at, size, stride=1)
     assert got.to_numpy().tolist() == want.to_numpy().tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("shape", [(300, 5, 7, 7), (1, 1, 210, 205), (1, 2, 3, 20000)])
+def test_gradients_of_many_planes_and_of_large_ones(be, shape, dtype):
+    x = be.asarray(drawn(shape).astype(dtype))
+    y, at = nn.max_pool2d(x, 3, stride=2, padding=1, return_indices=True)
+    grad = np.round(drawn(y.shape, seed=1) * 8).astype(dtype)  # sums are exact
+    want = np.zeros((shape[0] * shape[1], shape[2] * shape[3]))
+    np.add.at(want, (np.arange(len(want))[:, None], at.to_numpy().reshape(len(want), -1)), grad.reshape(len(want), -1))
+    got = nn.max_pool2d_backward(be.asarray(grad), x, at, 3, stride=2, padding=1)
+    assert np.array_equal(got.to_numpy(), want.reshape(shape))
+    padded = np.zeros((*shape[:2], shape[2] + 2, shape[3] + 2))
+    for row, column in np.ndindex(3, 3):
+        rows, columns = (slice(first, first + 2 * n, 2) for first, n in zip((row, column), y.shape[2:], strict=True))
+        padded[:, :, rows, columns] += grad / 8
+    got = nn.avg_pool2d_backward(be.asarray(grad), x, 3, stride=2, padding=1, divisor_override=8)
+    assert np.array_equal(got.to_numpy(), padded[:, :, 1:-1, 1:-1])
 
 
 def test_the_last_of_equal_indices_is_unpooled(be):

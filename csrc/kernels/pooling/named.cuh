@@ -1,0 +1,141 @@
+// The gradient of max_pool on the fast host: slopes go to the elements that their indices name, where these are in the
+// results' windows. The windows of a tile of results are in a table, which serves one plane after the other, or several
+// small ones at once, so that all elements are found by one loop of vector instructions.
+#pragma once
+
+#include "kernels/pooling/slabs.cuh"
+
+namespace stator::STATOR_TARGET::pooling {
+
+// Of each result of a tile, the part of its window that is in a slab: the index of its first element, its rows and
+// columns, and where the sum of element 0 of its plane would be.
+struct WindowTable {
+  int32_t first[PoolTuning::tile];
+  uint32_t rows[PoolTuning::tile], columns[PoolTuning::tile], origin[PoolTuning::tile];
+  int filled = 0;
+
+  // Appends the windows of `count` results from (row, column) on.
+  STATOR_FN void append(const Pool& p, const Slab& slab, int row, int column, int count) {
+    const PoolAxis& axis = p.axes[2];
+    const Span span = part_of(span_of(p, p.axes[1], row), slab.top, slab.high);
+    const int above = (slab.deep * p.axes[1].in + span.first) * axis.in;
+    const auto set = [&](int k, Span window) {
+      const Span part = part_of(window, slab.left, slab.wide);
+      first[filled + k] = above + part.first;
+      rows[filled + k] = uint32_t(span.length);
+      columns[filled + k] = uint32_t(part.length);
+      origin[filled + k] = uint32_t(-slab.begin);
+    };
+    if (p.adaptive) {
+      for (int k = 0; k < count; ++k) set(k, span_of(p, axis, column + k));
+    } else {
+      const int length = (axis.kernel - 1) * axis.dilation + 1;
+      for (int k = 0; k < count; ++k) set(k, {(column + k) * axis.stride - axis.padding, length});
+    }
+    filled += count;
+  }
+
+  // Makes the table of one plane that of several, whose sums are `apart`: doubles it, and appends the rest.
+  STATOR_FN void repeat(int planes, int apart) {
+    const int plane = filled;
+    for (int have = 1; have < planes;) {
+      const int more = std::min(have, planes - have), count = more * plane;
+      for (int i = 0; i < count; ++i) {
+        first[filled + i] = first[i];
+        rows[filled + i] = rows[i];
+        columns[filled + i] = columns[i];
+        origin[filled + i] = origin[i] + uint32_t(have * apart);
+      }
+      filled += count;
+      have += more;
+    }
+  }
+
+ private:
+  // What a window has of [first, first + count): nothing, or less than that.
+  STATOR_FN static Span part_of(Span window, int first, int count) {
+    const int begin = window.first > first ? window.first : first, end = window.first + window.length;
+    const int length = (end < first + count ? end : first + count) - begin;
+    return {begin, length > 0 ? length : 0};
+  }
+};
+
+inline constexpr uint32_t nowhere = ~uint32_t(0);
+
+// Where the sums of the elements are that `count` indices name, and `nowhere` for those outside of their windows;
+// whether there are none of these. line: the columns of a plane.
+STATOR_FN bool find_named(const WindowTable& t, const int64_t* STATOR_RESTRICT indices, int count, int line,
+                          uint32_t* STATOR_RESTRICT at) {
+  // The rows of offsets up to the size of a slab are exact in float; larger ones are outside of any window.
+  const float per_line = 1.0f / float(line);
+  int64_t bits = 0;
+  uint32_t outside = 0;
+  for (int i = 0; i < count; ++i) {
+    bits |= indices[i];
+    const uint32_t index = uint32_t(indices[i]), offset = index - uint32_t(t.first[i]);
+    const uint32_t rest = offset < PoolTuning::slab ? offset : PoolTuning::slab;
+    const uint32_t row = uint32_t(int32_t((float(int32_t(rest)) + 0.5f) * per_line));
+    const uint32_t column = rest - row * uint32_t(line);
+    const uint32_t is_outside = (row < t.rows[i] ? 0u : nowhere) | (column < t.columns[i] ? 0u : nowhere);
+    at[i] = (index + t.origin[i]) | is_outside;
+    outside |= is_outside;
+  }
+  return outside == 0 && bits >> 31 == 0;
+}
+
+// Adds the slopes of results [begin, end) of the slice `deep` of results, of each of the slab's planes. The sums of a
+// plane are `apart` after those of the one before.
+template <class A, class T>
+STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, int end, int64_t apart, A* sums) {
+  const int wide = p.axes[2].out, count = end - begin;
+  const int64_t size = plane_size(p, false);
+  // Several planes at once if they are whole and side by side, before and after.
+  const bool whole = count == size && slab.size() == plane_size(p, true);
+  const int most = whole ? PoolTuning::tile / count : 1, planes = most < slab.planes ? most : slab.planes;
+  WindowTable table;
+  for (int o = begin; o < end;) {
+    const int some = std::min(wide - o % wide, end - o);
+    table.append(p, slab, o / wide, o % wide, some);
+    o += some;
+  }
+  table.repeat(planes, int(apart));
+  for (int q = 0; q < slab.planes; q += planes) {
+    const int64_t result = (slab.plane + q) * size + int64_t(deep) * p.axes[1].out * wide + begin;
+    const T* STATOR_RESTRICT const grad = static_cast<const T*>(p.grad) + result;
+    const int64_t* const indices = p.indices + result;
+    A* STATOR_RESTRICT const to = sums + q * apart;
+    const int slopes = std::min(planes, slab.planes - q) * count;
+    uint32_t at[PoolTuning::tile];
+    if (find_named(table, indices, slopes, p.axes[2].in, at)) {
+      // Indices and slopes of the next tile are fetched meanwhile, because additions leave the memory idle.
+      constexpr int line = 64 / sizeof(int64_t);
+      int i = 0;
+      for (; i + line <= slopes; i += line) {
+        __builtin_prefetch(indices + slopes + i);
+        __builtin_prefetch(grad + slopes + i);
+        for (int k = 0; k < line; ++k) to[at[i + k]] += convert<A>(grad[i + k]);
+      }
+      for (; i < slopes; ++i) to[at[i]] += convert<A>(grad[i]);
+    } else {
+      for (int i = 0; i < slopes; ++i)
+        if (at[i] != nowhere && indices[i] >> 31 == 0) to[at[i]] += convert<A>(grad[i]);
+    }
+  }
+}
+
+// Adds the slopes of all results whose windows the slab is in.
+template <class A, class T>
+STATOR_FN void add_named(const Pool& p, const Slab& slab, int64_t apart, A* sums) {
+  const Results d = results_of(p, p.axes[0], slab.deep), h = results_of_run(p, p.axes[1], slab.top, slab.high),
+                w = results_of_run(p, p.axes[2], slab.left, slab.wide);
+  const int wide = p.axes[2].out;
+  const bool all_columns = w.first == 0 && w.last == wide - 1;
+  for (int i = d.first; i <= d.last; ++i)
+    for (int j = h.first; j <= h.last; j += all_columns ? h.last + 1 : 1) {
+      const int last = (all_columns ? h.last : j) * wide + w.last;
+      for (int o = j * wide + w.first; o <= last; o += PoolTuning::tile)
+        add_tile<A, T>(p, slab, i, o, std::min(o + PoolTuning::tile, last + 1), apart, sums);
+    }
+}
+
+}  // namespace stator::STATOR_TARGET::pooling
