@@ -38,6 +38,7 @@ struct GridSample {
   // its weight, which is float64 for float64 and float32 else.
   void* keys;
   void* weights;
+  void* sums;              // backward, where there are no keys: scratch for the gradient of x in float32, of halves
   DType dtype, key_dtype;  // keys: uint32 or int64
   GridMode mode;
   GridPadding padding;
@@ -67,6 +68,7 @@ namespace stator::kernels::resampling {
 extern Launcher<void(const Queue&, const params::Interpolate&)> interpolate;
 extern Launcher<void(const Queue&, const params::Interpolate&)> interpolate_backward;
 extern Launcher<void(const Queue&, const params::GridSample&)> grid_sample;
+extern Launcher<bool(const DeviceLimits&)> grid_sorts;  // whether the gradient of x needs keys that are sorted
 extern Launcher<void(const Queue&, const params::GridSample&)> grid_taps_backward;
 extern Launcher<void(const Queue&, const params::GridGather&)> grid_gather;
 

@@ -18,11 +18,16 @@ struct AxisPlaces {
   int first[LineTuning::step];
   A behind[LineTuning::step];
 };
+// And how these places change with the grid's numbers.
+template <class A>
+struct AxisSlopes : AxisPlaces<A> {
+  A slope[LineTuning::step];
+};
 
 // padding, corners: as types, so that loops are without branches.
-template <bool Nearest, class Padding, class Corners, class A, class T>
+template <bool Nearest, class Padding, class Corners, template <class> class Places, class A, class T>
 STATOR_FN void find_places(const T* STATOR_RESTRICT grid, int axes, int extent, Padding padding, Corners corners,
-                           int count, AxisPlaces<A>& places) {
+                           int count, Places<A>& places) {
   for (int o = 0; o < count; ++o) {
     const Coordinate<A> c =
         padded(coordinate_of(convert<A>(grid[int64_t(o) * axes]), extent, corners()), extent, padding(), corners());
@@ -34,12 +39,13 @@ STATOR_FN void find_places(const T* STATOR_RESTRICT grid, int axes, int extent, 
     const bool up = (t > A(0.5)) | ((t == A(0.5)) & ((first & 1) != 0));
     places.first[o] = Nearest ? first + int(up) : first;
     places.behind[o] = t;
+    if constexpr (requires { places.slope; }) places.slope[o] = c.slope;
   }
 }
 
 // Those of `count` positions of a grid along an axis.
-template <bool Nearest, class A, class T>
-STATOR_COLD void find_places(const GridSample& p, const T* grid, int axis, int count, AxisPlaces<A>& places) {
+template <bool Nearest, template <class> class Places, class A, class T>
+STATOR_COLD void find_places(const GridSample& p, const T* grid, int axis, int count, Places<A>& places) {
   const auto with_corners = [&](auto padding) {
     const T* const numbers = grid + (GridSample::dims - 1 - axis);
     if (p.align_corners)

@@ -1,7 +1,7 @@
 // Gradients of grid_sample. That of x is a sum over the positions that read an element: their taps are keys, which are
-// sorted, and each element adds up its own in their order.
+// sorted, and each element adds up its own in their order. The fast host has no keys (grid_slopes.cuh).
 #include "device/launcher.cuh"
-#include "kernels/resampling/grid.cuh"
+#include "kernels/resampling/grid_slopes.cuh"
 
 namespace stator::STATOR_TARGET::resampling {
 namespace {
@@ -70,8 +70,23 @@ STATOR_KERNEL(Size) void grid_taps_kernel(GridSample p, FastDivmod64 points) {
   });
 }
 
+// Fast host: the gradient of some positions of a sample.
+template <class T, int Size>
+STATOR_KERNEL(Size) void grid_slopes_kernel(GridSample p, int64_t tiles, int positions) {
+  const Group<Size> group;
+  const int64_t sample = group.block() / tiles, first = group.block() % tiles * positions;
+  const int64_t end = first + positions < p.points ? first + positions : p.points;
+  with_taps(p, [&](auto n, auto deep) { slopes_of_positions<n(), deep(), T>(p, sample, first, end); });
+}
+
 void grid_taps_backward(const params::Queue& q, const GridSample& p) {
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (fast_host) {
+      const int positions = positions_of(q, p);
+      const int64_t tiles = ceil_div(p.points, positions);
+      return launch(q, "grid_slopes", grid_slopes_kernel<T, GatherTuning::block>,
+                    {p.samples * tiles, GatherTuning::block}, p, tiles, positions);
+    }
     launch(q, "grid_taps", grid_taps_kernel<T, GatherTuning::block>,
            {ceil_div(p.samples * p.points, GatherTuning::items), GatherTuning::block}, p, FastDivmod64(p.points));
   });
@@ -128,8 +143,28 @@ STATOR_KERNEL(Size) void grid_gather_kernel(GridGather g, int64_t size, FastDivm
   });
 }
 
+// Fast host: the gradient of some channels of a sample.
+template <class T, int Size>
+STATOR_KERNEL(Size) void grid_planes_kernel(GridSample p, int64_t parts, int64_t channels) {
+  const Group<Size> group;
+  const int64_t sample = group.block() / parts, first = group.block() % parts * channels;
+  const int64_t end = first + channels < p.channels ? first + channels : p.channels;
+  with_taps(p, [&](auto n, auto deep) { slopes_of_planes<n(), deep(), T>(p, sample, first, end); });
+}
+
+bool grid_sorts(const params::DeviceLimits&) { return !fast_host; }
+
 void grid_gather(const params::Queue& q, const GridGather& g) {
   const GridSample& p = g.sample;
+  if constexpr (fast_host) {
+    // As many channels for a block as leave each worker some blocks, since each of them finds all taps.
+    const int64_t wanted = ceil_div(waves(*q.limits, 1), p.samples);
+    const int64_t channels = ceil_div(p.channels, std::min(wanted, p.channels)), parts = ceil_div(p.channels, channels);
+    return with_float(p.dtype, [&]<class T>(type_tag<T>) {
+      launch(q, "grid_planes", grid_planes_kernel<T, GatherTuning::block>, {p.samples * parts, GatherTuning::block}, p,
+             parts, channels);
+    });
+  }
   const int64_t size = int64_t(p.in[0]) * p.in[1] * p.in[2], parts = ceil_div(p.channels, GatherTuning::channels);
   const int64_t total = p.samples * parts * size;
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
@@ -143,5 +178,6 @@ void grid_gather(const params::Queue& q, const GridGather& g) {
 
 }  // namespace stator::STATOR_TARGET::resampling
 
+STATOR_LAUNCHER(resampling, grid_sorts)
 STATOR_LAUNCHER(resampling, grid_taps_backward)
 STATOR_LAUNCHER(resampling, grid_gather)

@@ -88,22 +88,30 @@ GridSampleGradients grid_sample_backward(const Array& grad, const Array& x, cons
       if (a->size() > 0) assign(*a, 0, call.on());
     return out;
   }
-  const int64_t elements = p.samples * p.in[0] * p.in[1] * p.in[2];
-  gather.entries = p.samples * p.points * grid_taps(p);
-  p.key_dtype = elements < int64_t(~uint32_t(0)) ? DType::uint32 : DType::int64;
-  const Dims flat{gather.entries};
-  const Array keys = call.empty(flat, p.key_dtype), sorted = call.empty(flat, p.key_dtype),
-              order = call.empty(flat, DType::int64),
-              weights = call.empty(flat, x.dtype() == DType::float64 ? DType::float64 : DType::float32);
   const Array slope = dense_planes(call, grad), input = dense_planes(call, x), positions = dense_planes(call, grid);
-  for (const Array* a :
-       {&keys, &sorted, &order, &weights, static_cast<const Array*>(&out.x), static_cast<const Array*>(&out.grid)})
-    call.writes(*a);
+  call.writes(out.x);
+  call.writes(out.grid);
   p.x = input.data_ptr();
   p.grid = positions.data_ptr();
   p.grad = slope.data_ptr();
   p.out = out.x.data_ptr();
   p.grid_grad = out.grid.data_ptr();
+  const DType computed = x.dtype() == DType::float64 ? DType::float64 : DType::float32;
+  if (!kernels::resampling::grid_sorts(call.limits())) {
+    const Array sums = computed == x.dtype() ? out.x : call.empty(x.shape(), computed);
+    call.writes(sums);
+    p.sums = sums.data_ptr();
+    kernels::resampling::grid_taps_backward(call.queue(), p);
+    kernels::resampling::grid_gather(call.queue(), gather);
+    return out;
+  }
+  const int64_t elements = p.samples * p.in[0] * p.in[1] * p.in[2];
+  gather.entries = p.samples * p.points * grid_taps(p);
+  p.key_dtype = elements < int64_t(~uint32_t(0)) ? DType::uint32 : DType::int64;
+  const Dims flat{gather.entries};
+  const Array keys = call.empty(flat, p.key_dtype), sorted = call.empty(flat, p.key_dtype),
+              order = call.empty(flat, DType::int64), weights = call.empty(flat, computed);
+  for (const Array* a : {&keys, &sorted, &order, &weights}) call.writes(*a);
   p.keys = keys.data_ptr();
   p.weights = weights.data_ptr();
   kernels::resampling::grid_taps_backward(call.queue(), p);

@@ -123,6 +123,15 @@ def test_positions_that_are_no_numbers_or_far_away(be, mode):
     assert not stator.any(dx).item()
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_the_gradient_of_many_positions_is_the_transposed_sampling(be, mode):
+    x, y = drawn((2, 3, 4, 5), "float64"), drawn((2, 3, 9, 21), "float64", 1)
+    grid = be.asarray(drawn((2, 9, 21, 2), "float64", 2, -1.2, 1.2))
+    sampled = nn.grid_sample(be.asarray(x), grid, mode).to_numpy()
+    spread = nn.grid_sample_backward(be.asarray(y), be.asarray(x), grid, mode)[0].to_numpy()
+    np.testing.assert_allclose(np.sum(spread * x), np.sum(y * sampled), rtol=1e-12)
+
+
 def test_sums_of_many_positions_are_equal_from_run_to_run(be):
     x, g = be.asarray(drawn((1, 5, 4, 4))), be.asarray(drawn((1, 5, 60, 50), "float32", 2))
     grid = be.asarray(drawn((1, 60, 50, 2), "float32", 1, -1.2, 1.2))
