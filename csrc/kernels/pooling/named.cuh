@@ -7,18 +7,24 @@
 
 namespace stator::STATOR_TARGET::pooling {
 
-// Of each result of a tile, the part of its window that is in a slab: the index of its first element, its rows and
-// columns, and where the sum of element 0 of its plane would be.
+// Of each result of a tile, which is in one slice of results, the part of its window that is in a slab: the index of
+// its first element, its rows and columns, and where the sum of element 0 of its plane would be. All have the same
+// slices.
 struct WindowTable {
   int32_t first[PoolTuning::tile];
   uint32_t rows[PoolTuning::tile], columns[PoolTuning::tile], origin[PoolTuning::tile];
+  Span slices;
   int filled = 0;
+
+  // The table of results of the slice `deep`.
+  STATOR_FN WindowTable(const Pool& p, const Slab& slab, int deep)
+      : slices(part_of(span_of(p, p.axes[0], deep), slab.deep, slab.thick)) {}
 
   // Appends the windows of `count` results from (row, column) on.
   STATOR_FN void append(const Pool& p, const Slab& slab, int row, int column, int count) {
     const PoolAxis& axis = p.axes[2];
     const Span span = part_of(span_of(p, p.axes[1], row), slab.top, slab.high);
-    const int above = (slab.deep * p.axes[1].in + span.first) * axis.in;
+    const int above = (slices.first * p.axes[1].in + span.first) * axis.in;
     const auto set = [&](int k, Span window) {
       const Span part = part_of(window, slab.left, slab.wide);
       first[filled + k] = above + part.first;
@@ -63,19 +69,25 @@ struct WindowTable {
 inline constexpr uint32_t nowhere = ~uint32_t(0);
 
 // Where the sums of the elements are that `count` indices name, and `nowhere` for those outside of their windows;
-// whether there are none of these. line: the columns of a plane.
-STATOR_FN bool find_named(const WindowTable& t, const int64_t* STATOR_RESTRICT indices, int count, int line,
+// whether there are none of these. line: the columns of a plane. slice: its elements of a slice. Deep: whether windows
+// have any number of slices, and not one.
+template <bool Deep>
+STATOR_FN bool find_named(const WindowTable& t, const int64_t* STATOR_RESTRICT indices, int count, int line, int slice,
                           uint32_t* STATOR_RESTRICT at) {
-  // The rows of offsets up to the size of a slab are exact in float; larger ones are outside of any window.
-  const float per_line = 1.0f / float(line);
+  // Rows and slices of offsets up to the size of a slab are exact in float; larger ones are outside of any window.
+  const float per_line = 1.0f / float(line), per_slice = 1.0f / float(slice);
+  const auto quotient_of = [](uint32_t n, float per) { return uint32_t(int32_t((float(int32_t(n)) + 0.5f) * per)); };
   int64_t bits = 0;
   uint32_t outside = 0;
   for (int i = 0; i < count; ++i) {
     bits |= indices[i];
     const uint32_t index = uint32_t(indices[i]), offset = index - uint32_t(t.first[i]);
-    const uint32_t rest = offset < PoolTuning::slab ? offset : PoolTuning::slab;
-    const uint32_t row = uint32_t(int32_t((float(int32_t(rest)) + 0.5f) * per_line));
-    const uint32_t column = rest - row * uint32_t(line);
+    uint32_t rest = offset < PoolTuning::slab ? offset : PoolTuning::slab;
+    if constexpr (Deep) {
+      const uint32_t number = quotient_of(rest, per_slice);
+      rest = number < uint32_t(t.slices.length) ? rest - number * uint32_t(slice) : PoolTuning::slab;
+    }
+    const uint32_t row = quotient_of(rest, per_line), column = rest - row * uint32_t(line);
     const uint32_t is_outside = (row < t.rows[i] ? 0u : nowhere) | (column < t.columns[i] ? 0u : nowhere);
     at[i] = (index + t.origin[i]) | is_outside;
     outside |= is_outside;
@@ -92,7 +104,7 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
   // Several planes at once if they are whole and side by side, before and after.
   const bool whole = count == size && slab.size() == plane_size(p, true);
   const int most = whole ? PoolTuning::tile / count : 1, planes = most < slab.planes ? most : slab.planes;
-  WindowTable table;
+  WindowTable table(p, slab, deep);
   for (int o = begin; o < end;) {
     const int some = std::min(wide - o % wide, end - o);
     table.append(p, slab, o / wide, o % wide, some);
@@ -106,7 +118,8 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
     A* STATOR_RESTRICT const to = sums + q * apart;
     const int slopes = std::min(planes, slab.planes - q) * count;
     uint32_t at[PoolTuning::tile];
-    if (find_named(table, indices, slopes, p.axes[2].in, at)) {
+    const auto find = table.slices.length == 1 ? find_named<false> : find_named<true>;
+    if (find(table, indices, slopes, p.axes[2].in, p.axes[1].in * p.axes[2].in, at)) {
       // Indices and slopes of the next tile are fetched meanwhile, because additions leave the memory idle.
       constexpr int line = 64 / sizeof(int64_t);
       int i = 0;
@@ -126,7 +139,8 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
 // Adds the slopes of all results whose windows the slab is in.
 template <class A, class T>
 STATOR_FN void add_named(const Pool& p, const Slab& slab, int64_t apart, A* sums) {
-  const Results d = results_of(p, p.axes[0], slab.deep), h = results_of_run(p, p.axes[1], slab.top, slab.high),
+  const Results d = results_of_run(p, p.axes[0], slab.deep, slab.thick),
+                h = results_of_run(p, p.axes[1], slab.top, slab.high),
                 w = results_of_run(p, p.axes[2], slab.left, slab.wide);
   const int wide = p.axes[2].out;
   const bool all_columns = w.first == 0 && w.last == wide - 1;

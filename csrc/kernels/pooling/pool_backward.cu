@@ -77,10 +77,15 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
   const int64_t apart = in_place ? plane_size(p, true) : size;
   const int runs = apart == size ? 1 : slab.planes;  // whole planes lie side by side
   for (int q = 0; q < runs; ++q) std::memset(sums + q * apart, 0, size_t(slab.planes / runs * size) * sizeof(A));
-  if (p.kind == PoolKind::max)
+  if (p.kind == PoolKind::max) {
     add_named<A, T>(p, slab, apart, sums);
-  else
-    for (int q = 0; q < slab.planes; ++q) add_slopes<A, T>(p, slab, slab.plane + q, sums + q * apart);
+  } else {
+    Slab slice = slab;
+    slice.thick = 1;
+    for (; slice.deep < slab.deep + slab.thick; ++slice.deep, slice.begin += slab.slice())
+      for (int q = 0; q < slab.planes; ++q)
+        add_slopes<A, T>(p, slice, slab.plane + q, sums + q * apart + (slice.begin - slab.begin));
+  }
   const A divisor = p.divisor == 0 || p.kind != PoolKind::mean ? A(1) : A(p.divisor);
   for (int q = 0; q < slab.planes; ++q) {
     A* const own_sums = sums + q * apart;

@@ -9,32 +9,37 @@
 
 namespace stator::STATOR_TARGET::pooling {
 
-// Rows [top, top + high) of a slice of a plane, or a part of one row: a run of the plane's elements.
+// Slices [deep, deep + thick) of a plane, or rows [top, top + high) of one slice, or a part of one row: a run of the
+// plane's elements.
 struct Slab {
   int64_t plane;  // the first of `planes`
-  int planes, deep, top, high, left, wide;
+  int planes, deep, thick, top, high, left, wide;
   int begin;  // its first element in the plane
 
-  STATOR_FN int size() const { return high * wide; }
+  STATOR_FN int slice() const { return high * wide; }
+  STATOR_FN int size() const { return thick * slice(); }
 };
 
 // The slabs of all planes.
 struct SlabCut {
-  int high, wide, rows, columns;  // of a slab; slabs along the axes
-  int planes;                     // of a block
+  int thick, high, wide, slices, rows, columns;  // of a slab; slabs along the axes
+  int planes;                                    // of a block
 
   SlabCut(const params::DeviceLimits& limits, const Pool& p) {
-    const int in_rows = p.axes[1].in, in_columns = p.axes[2].in;
+    const int in_deep = p.axes[0].in, in_rows = p.axes[1].in, in_columns = p.axes[2].in;
+    // As many parts as are needed, and all about as large.
+    const auto part = [](int extent, int most) { return int(ceil_div(extent, ceil_div(extent, std::max(most, 1)))); };
     wide = std::min(in_columns, PoolTuning::slab);
-    const int most = std::max(1, PoolTuning::slab / wide), parts = int(ceil_div(in_rows, most));
-    high = int(ceil_div(in_rows, parts));
+    high = part(in_rows, PoolTuning::slab / wide);
+    thick = high * wide == in_rows * in_columns ? part(in_deep, PoolTuning::slab / (high * wide)) : 1;
+    slices = int(ceil_div(in_deep, thick));
     rows = int(ceil_div(in_rows, high));
     columns = int(ceil_div(in_columns, wide));
-    const int64_t slabs = int64_t(p.axes[0].in) * rows * columns;
-    const int64_t fill = p.planes * slabs / (waves(limits, PoolTuning::block) * 4);
-    planes = int(std::clamp<int64_t>(PoolTuning::batch / (high * wide), 1, std::max<int64_t>(fill, 1)));
+    const int64_t fill = p.planes * slabs() / (waves(limits, PoolTuning::block) * 4);
+    planes = int(std::clamp<int64_t>(PoolTuning::batch / (thick * high * wide), 1, std::max<int64_t>(fill, 1)));
   }
-  int64_t blocks(const Pool& p) const { return ceil_div(p.planes, planes) * p.axes[0].in * rows * columns; }
+  int64_t slabs() const { return int64_t(slices) * rows * columns; }
+  int64_t blocks(const Pool& p) const { return ceil_div(p.planes, planes) * slabs(); }
 
   STATOR_FN Slab slab(const Pool& p, int64_t block) const {
     Slab s;
@@ -42,9 +47,10 @@ struct SlabCut {
     block /= columns;
     s.top = int(block % rows) * high;
     block /= rows;
-    s.deep = int(block % p.axes[0].in);
-    s.plane = block / p.axes[0].in * planes;
+    s.deep = int(block % slices) * thick;
+    s.plane = block / slices * planes;
     s.planes = int(std::min<int64_t>(planes, p.planes - s.plane));
+    s.thick = std::min(thick, p.axes[0].in - s.deep);
     s.wide = std::min(wide, p.axes[2].in - s.left);
     s.high = std::min(high, p.axes[1].in - s.top);
     s.begin = (s.deep * p.axes[1].in + s.top) * p.axes[2].in + s.left;
@@ -132,7 +138,8 @@ STATOR_FN void divide_slopes(const Pool& p, int first, int count, int64_t above,
   for (; k < count; ++k) at_end(k);
 }
 
-// Adds the slopes of all results of a plane, whose windows the slab is in, of means or of powers.
+// Adds the slopes of all results of a plane, whose windows the slab is in, of means or of powers. The slab has one
+// slice.
 template <class A, class T>
 STATOR_FN void add_slopes(const Pool& p, const Slab& slab, int64_t plane, A* sums) {
   const Results d = results_of(p, p.axes[0], slab.deep), h = results_of_run(p, p.axes[1], slab.top, slab.high),

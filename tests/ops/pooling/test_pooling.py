@@ -1,5 +1,7 @@
 """Pooling against loops over windows in wide NumPy: layouts, empty arrays, ties, and differences of the gradients."""
 
+import math
+
 import inputs
 import numpy as np
 import pytest
@@ -136,21 +138,37 @@ def test_an_index_outside_of_its_window_gets_no_gradient(be, size, wrong):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-@pytest.mark.parametrize("shape", [(300, 5, 7, 7), (1, 1, 210, 205), (1, 2, 3, 20000)])
+@pytest.mark.parametrize(
+    "shape", [(300, 5, 7, 7), (1, 1, 210, 205), (1, 2, 3, 20000), (1, 2, 9, 61, 54), (90, 5, 4, 3, 5)], ids=str
+)
 def test_gradients_of_many_planes_and_of_large_ones(be, shape, dtype):
+    axes, plane = len(shape) - 2, shape[2:]
     x = be.asarray(drawn(shape).astype(dtype))
-    y, at = nn.max_pool2d(x, 3, stride=2, padding=1, return_indices=True)
+    y, at = getattr(nn, f"max_pool{axes}d")(x, 3, stride=2, padding=1, return_indices=True)
     grad = np.round(drawn(y.shape, seed=1) * 8).astype(dtype)  # sums are exact
-    want = np.zeros((shape[0] * shape[1], shape[2] * shape[3]))
+    want = np.zeros((shape[0] * shape[1], math.prod(plane)))
     np.add.at(want, (np.arange(len(want))[:, None], at.to_numpy().reshape(len(want), -1)), grad.reshape(len(want), -1))
-    got = nn.max_pool2d_backward(be.asarray(grad), x, at, 3, stride=2, padding=1)
+    got = getattr(nn, f"max_pool{axes}d_backward")(be.asarray(grad), x, at, 3, stride=2, padding=1)
     assert np.array_equal(got.to_numpy(), want.reshape(shape))
-    padded = np.zeros((*shape[:2], shape[2] + 2, shape[3] + 2))
-    for row, column in np.ndindex(3, 3):
-        rows, columns = (slice(first, first + 2 * n, 2) for first, n in zip((row, column), y.shape[2:], strict=True))
-        padded[:, :, rows, columns] += grad / 8
-    got = nn.avg_pool2d_backward(be.asarray(grad), x, 3, stride=2, padding=1, divisor_override=8)
-    assert np.array_equal(got.to_numpy(), padded[:, :, 1:-1, 1:-1])
+    padded = np.zeros((*shape[:2], *(n + 2 for n in plane)))
+    for tap in np.ndindex((3,) * axes):
+        padded[(..., *(slice(t, t + 2 * n, 2) for t, n in zip(tap, y.shape[2:], strict=True)))] += grad / 8
+    backward = getattr(nn, f"avg_pool{axes}d_backward")
+    got = backward(be.asarray(grad), x, 3, stride=2, padding=1, divisor_override=8)
+    assert np.array_equal(got.to_numpy(), padded[(..., *(slice(1, -1),) * axes)])
+
+
+@pytest.mark.parametrize("wrong", [-1, 5 * 36, 2 * 36 + 7, 0, 1 + 6 + 36 + 2**33])
+def test_an_index_outside_of_its_window_of_slices_gets_no_gradient(be, wrong):
+    x = drawn((1, 2, 5, 6, 6))
+    y, at = nn.max_pool3d(be.asarray(x), 2, stride=1, return_indices=True)
+    grad = drawn(y.shape, seed=1)
+    names = at.to_numpy()
+    names[0, 1, 0, 1, 1] = wrong  # the window has slices 0 and 1, rows and columns 1 and 2
+    got = nn.max_pool3d_backward(be.asarray(grad), be.asarray(x), be.asarray(names), 2, stride=1)
+    grad[0, 1, 0, 1, 1] = 0
+    want = nn.max_pool3d_backward(be.asarray(grad), be.asarray(x), at, 2, stride=1)
+    assert got.to_numpy().tolist() == want.to_numpy().tolist()
 
 
 def test_the_last_of_equal_indices_is_unpooled(be):
