@@ -17,7 +17,9 @@ struct SigmoidGate {
   }
   template <class C>
   STATOR_FN static C slope(C grad, C x) {
-    return grad * functors::sigmoid{}(x)*functors::sigmoid{}(-x);  // 1 - sigmoid(x) would lose digits
+    // sigmoid(x) sigmoid(-x): 1 - sigmoid(x) would lose digits.
+    const C e = exp(-abs(x)), near = C(1) / (C(1) + e);
+    return grad * near * (e * near);
   }
 };
 template <class Forward, class Backward>

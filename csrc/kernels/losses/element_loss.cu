@@ -144,11 +144,16 @@ STATOR_FN double threads_range(const Group<Size>& group, const ElementLoss& p, c
 template <class A>
 using Chunk = A[ElementTuning::chunk];
 
+// Where element `first` of an operand is, if the elements are contiguous numbers of the computed type; else null.
+template <class A>
+STATOR_FN A* in_place(const ElementLoss& p, int k, int64_t first) {
+  return p.dtype == dtype_of_v<A> && p.ndim == 1 && p.strides[k][0] == 1 ? static_cast<A*>(p.data[k]) + first : nullptr;
+}
 // `n` elements of operand k from element `first` on, in place or in the buffer; null where it is absent.
 template <class A>
 STATOR_FN const A* gathered(const ElementLoss& p, int k, int64_t first, int64_t n, Chunk<A>& buffer) {
   if (p.data[k] == nullptr) return nullptr;
-  if (p.dtype == dtype_of_v<A> && p.ndim == 1 && p.strides[k][0] == 1) return static_cast<const A*>(p.data[k]) + first;
+  if (const A* const there = in_place<A>(p, k, first)) return there;
   elementwise::load_segments(buffer, dtype_of_v<A>, p.data[k], p.dtype, {p.shape, p.strides[k], p.ndim, first, n});
   return buffer;
 }
@@ -175,26 +180,33 @@ STATOR_CALL void chunk_results(const Formula& f, const A* STATOR_RESTRICT x, con
 // Computes the elements of [first, last), stores them if `store`, else returns their sum.
 template <class A, bool Backward, int Size>
 STATOR_CALL double fast_range(const Group<Size>& group, const ElementLoss& p, int64_t first, int64_t last, bool store) {
-  Chunk<A> buffer[5], result;
+  constexpr int operands = 4 + Backward, out = ElementLoss::out;
+  Chunk<A> buffer[operands], own;
+  // The gradient of a mean or of a sum is one number.
+  bool one_grad = Backward;
+  for (int d = 0; d < p.ndim; ++d) one_grad = one_grad && p.strides[4][d] == 0;
   double total = 0;
   for (; first < last; first += ElementTuning::chunk) {
     const int64_t n = last - first < ElementTuning::chunk ? last - first : ElementTuning::chunk;
-    const A* in[5];
-    for (int k = 0; k < 5; ++k) in[k] = k < 4 || Backward ? gathered(p, k, first, n, buffer[k]) : nullptr;
+    const A* in[operands];
+    for (int k = 0; k < operands; ++k) in[k] = gathered(p, k, first, k == 4 && one_grad ? 1 : n, buffer[k]);
+    A* const there = store || Backward ? in_place<A>(p, out, first) : nullptr;
+    A* STATOR_RESTRICT const result = there ? there : own;
     with_formula<A>(p.kind, p.parameter,
                     [&](const auto& f) { chunk_results<Backward>(f, in[0], in[1], in[2], in[3], n, result); });
     if constexpr (Backward) {
       const A scale = A(1.0 / p.divisor);
       const A* const grad = in[4];
-      for (int64_t i = 0; i < n; ++i) result[i] = grad[i] * scale * result[i];
+      if (const A factor = grad[0] * scale; one_grad)
+        for (int64_t i = 0; i < n; ++i) result[i] = factor * result[i];
+      else
+        for (int64_t i = 0; i < n; ++i) result[i] = grad[i] * scale * result[i];
     }
-    if (Backward || store) {
-      constexpr int out = ElementLoss::out;
+    if (!Backward && !store)
+      total += double(group.template map_sum<A>(n, [&](int64_t i) { return result[i]; }));
+    else if (!there)
       elementwise::store_segments(result, dtype_of_v<A>, p.data[out], p.dtype,
                                   {p.shape, p.strides[out], p.ndim, first, n});
-    } else {
-      total += double(group.template map_sum<A>(n, [&](int64_t i) { return result[i]; }));
-    }
   }
   return total;
 }
