@@ -13,7 +13,8 @@ using params::Gate;
 struct SigmoidGate {
   template <class C>
   STATOR_FN static C value(C x) {
-    return functors::sigmoid{}(x);
+    const C e = exp(-abs(x)), near = C(1) / (C(1) + e);
+    return x < C(0) ? e * near : near;
   }
   template <class C>
   STATOR_FN static C slope(C grad, C x) {
@@ -84,7 +85,7 @@ STATOR_KERNEL(Size) void gated_backward_kernel(Strided<4> p, void* up, Gate gate
     store_many<C, dtypes::floats>(up, p.out_dtype, thread.at[4], of_up, thread.count);
 }
 
-// Fast host: the functions of a chunk.
+// Fast host: the function of a chunk, and both gradients of one.
 template <class G>
 struct GatedValue {
   template <class C>
@@ -92,26 +93,51 @@ struct GatedValue {
     return G::value(gate) * up;
   }
 };
-template <class G>
-struct GatedSlope {
-  template <class C>
-  STATOR_FN C operator()(C grad, C gate, C up) const {
-    return G::slope(grad * up, gate);
+template <class G, class C>
+STATOR_CALL void chunk_slopes(const C* STATOR_RESTRICT grad, const C* STATOR_RESTRICT gate, const C* STATOR_RESTRICT up,
+                              int64_t n, C* STATOR_RESTRICT of_gate, C* STATOR_RESTRICT of_up) {
+  for (int64_t i = 0; i < n; ++i) {
+    of_gate[i] = G::slope(grad[i] * up[i], gate[i]);
+    of_up[i] = grad[i] * G::value(gate[i]);
   }
-};
+}
+
+template <class C, int Size>
+STATOR_KERNEL(Size) void gated_backward_chunks_kernel(Strided<4> p, void* up, Gate gate) {
+  constexpr int64_t chunk = StridedTuning::chunk_bytes / int64_t(sizeof(C));
+  const Group<Size> group;
+  const auto& l = p.layout;
+  const int64_t begin = group.block() * StridedTuning::host_tile;
+  const int64_t end = std::min(begin + StridedTuning::host_tile, l.size);
+  C buffer[3][chunk], results[2][chunk];
+  void* const out[2] = {p.out, up};
+  for (int64_t at = begin; at < end; at += chunk) {
+    const int64_t n = std::min(end - at, chunk);
+    const auto walk = [&](int operand) { return Walk{l.shape, l.strides[operand], l.ndim, at, n}; };
+    const C* x[3];
+    for (int k = 0; k < 3; ++k) {
+      x[k] = buffer[k];
+      if (p.dtype[k] == p.compute && is_row_major(l, k + 1))
+        x[k] = static_cast<const C*>(p.in[k]) + at;
+      else
+        load_segments(buffer[k], p.compute, p.in[k], p.dtype[k], walk(k + 1));
+    }
+    with_gate(gate, [&]<class G>(G) { chunk_slopes<G>(x[0], x[1], x[2], n, results[0], results[1]); });
+    for (int k = 0; k < 2; ++k) store_segments(results[k], p.result, out[k], p.out_dtype, walk(4 * k));
+  }
+}
 
 template <class C>
 void run_chunks(const params::Queue& q, Gate gate, const params::Elementwise& e, bool backward) {
   constexpr DType dtype = dtype_of_v<C>;
-  with_gate(gate, [&]<class G>(G) {
-    if (!backward) return launch_chunks<2>(q, "gated", e, dtype, dtype, detail::chunk_results<GatedValue<G>, C, C, 2>);
-    launch_chunks<3>(q, "gated_backward", e, dtype, dtype, detail::chunk_results<GatedSlope<G>, C, C, 3>);
-    params::Elementwise up = e;
-    up.out = e.in[3];
-    up.in[0] = e.in[1];
-    up.in[1] = e.in[0];
-    launch_chunks<2>(q, "gated_backward", up, dtype, dtype, detail::chunk_results<GatedValue<G>, C, C, 2>);
-  });
+  if (!backward)
+    return with_gate(gate, [&]<class G>(G) {
+      launch_chunks<2>(q, "gated", e, dtype, dtype, detail::chunk_results<GatedValue<G>, C, C, 2>);
+    });
+  Strided<4> p;
+  detail::prepare(p, q, e, dtype, dtype, 1);
+  launch(q, "gated_backward", gated_backward_chunks_kernel<C, StridedTuning::block>,
+         {ceil_div(e.size, StridedTuning::host_tile), StridedTuning::block}, p, e.in[3].data, gate);
 }
 
 template <class C>
