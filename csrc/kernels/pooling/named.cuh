@@ -95,6 +95,13 @@ STATOR_FN bool find_named(const WindowTable& t, const int64_t* STATOR_RESTRICT i
   return outside == 0 && bits >> 31 == 0;
 }
 
+// Whether no element is in two windows.
+STATOR_FN bool are_disjoint(const Pool& p) {
+  bool disjoint = !p.adaptive;
+  for (const PoolAxis& a : p.axes) disjoint = disjoint && (a.kernel - 1) * a.dilation < a.stride;
+  return disjoint;
+}
+
 // Adds the slopes of results [begin, end) of the slice `deep` of results, of each of the slab's planes. The sums of a
 // plane are `apart` after those of the one before.
 template <class A, class T>
@@ -104,6 +111,7 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
   // Several planes at once if they are whole and side by side, before and after.
   const bool whole = count == size && slab.size() == plane_size(p, true);
   const int most = whole ? PoolTuning::tile / count : 1, planes = most < slab.planes ? most : slab.planes;
+  const bool disjoint = are_disjoint(p);
   WindowTable table(p, slab, deep);
   for (int o = begin; o < end;) {
     const int some = std::min(wide - o % wide, end - o);
@@ -126,7 +134,10 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
       for (; i + line <= slopes; i += line) {
         __builtin_prefetch(indices + slopes + i);
         __builtin_prefetch(grad + slopes + i);
-        for (int k = 0; k < line; ++k) to[at[i + k]] += convert<A>(grad[i + k]);
+        if (disjoint)  // nothing to wait for
+          for (int k = 0; k < line; ++k) to[at[i + k]] = A(0) + convert<A>(grad[i + k]);
+        else
+          for (int k = 0; k < line; ++k) to[at[i + k]] += convert<A>(grad[i + k]);
       }
       for (; i < slopes; ++i) to[at[i]] += convert<A>(grad[i]);
     } else {
