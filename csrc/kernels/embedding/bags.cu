@@ -4,6 +4,8 @@
 #include "device/launcher.cuh"
 #include "kernels/embedding/columns.cuh"
 
+#include <cstring>
+
 namespace stator::STATOR_TARGET::embedding {
 namespace {
 
@@ -115,6 +117,17 @@ STATOR_KERNEL(Size) void one_hot_kernel(params::OneHot p, Bits one, int64_t rows
   const int64_t first = group.block() * rows_per_block;
   const int64_t rows = p.n - first < rows_per_block ? p.n - first : rows_per_block;
   Bits* const out = static_cast<Bits*>(p.out) + first * p.classes;
+  if constexpr (fast_host) {  // zeros, and then the ones
+    std::memset(out, 0, size_t(rows * p.classes) * sizeof(Bits));
+    for (int64_t k = 0; k < rows; ++k) {
+      const int64_t index = load_as<int64_t>(p.indices, p.dtype, first + k), at = row_of(index, p.classes);
+      if (at < 0)
+        report_index(slot, op, first + k, index, p.dtype == DType::uint64);
+      else
+        out[k * p.classes + at] = one;
+    }
+    return;
+  }
   group.for_each(rows, [=](int64_t k) {
     const int64_t index = load_as<int64_t>(p.indices, p.dtype, first + k);
     if (row_of(index, p.classes) < 0) report_index(slot, op, first + k, index, p.dtype == DType::uint64);

@@ -171,6 +171,11 @@ def test_one_hot_of_any_dtype(be, dtype):
     np.testing.assert_array_equal(widen(got.to_numpy()), np.eye(7)[at])
 
 
+def test_one_hot_of_many_indices(be):
+    at = np.random.default_rng(7).integers(0, 5, 40_000)
+    np.testing.assert_array_equal(nn.one_hot(be.asarray(at), 5, dtype="int8").to_numpy(), np.eye(5)[at])
+
+
 def test_one_hot_of_many_classes(be):
     at = drawn((3,), 9000)
     np.testing.assert_array_equal(nn.one_hot(be.asarray(at), 9000, dtype="int8").to_numpy(), np.eye(9000)[at])
