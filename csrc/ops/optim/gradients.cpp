@@ -1,13 +1,20 @@
+#include "ops/collapse.hpp"
 #include "ops/optim/step.hpp"
 
 namespace stator::nn {
 namespace {
 
+// Whether the elements fill a run of memory, in any order, as those of a transposed array do.
+bool is_run(const Array& a) {
+  const params::Elementwise e = collapse(a, {});
+  return e.ndim == 0 || (e.ndim == 1 && e.out.strides[0] == 1);
+}
+
 // The parameters of a fold over all arrays, which are checked.
 struct Fold {
   params::GradList p{};
   std::vector<params::GradTensor> tensors;
-  std::vector<Array> sources;  // dense, kept until the launch
+  std::vector<Array> sources;  // runs of memory, kept until the launch
 
   Fold(OpCall& call, const std::vector<Array>& arrays) {
     const std::string op(call.name());
@@ -21,7 +28,7 @@ struct Fold {
         throw DTypeError(op, at + std::string(name(a.dtype())), "pass float16, bfloat16, float32 or float64");
       if (a.dtype() == DType::float64) p.norm_dtype = DType::float64;
       if (a.size() == 0) continue;
-      sources.push_back(dense(call, a));
+      sources.push_back(is_run(a) ? a : dense(call, a));
       call.reads(sources.back());
       tensors.push_back({sources.back().data_ptr(), a.dtype(), a.size(), 0});
     }
