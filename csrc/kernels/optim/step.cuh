@@ -32,6 +32,10 @@ STATOR_FN V computed_once(const Group& group, F f) {
   }
 }
 
+struct StepTuning {
+  static constexpr int64_t tile = 1024;  // elements that the fast host updates at once, in the nearest cache
+};
+
 // A rule, and what gradients are multiplied by before it.
 template <class Rule, class A>
 struct Prepared {
@@ -75,7 +79,7 @@ STATOR_FN void update_chunk(const Group& group, const params::OptimTensor& t, co
     const auto each_state = [](auto f) {
       [&]<int... K>(std::integer_sequence<int, K...>) { (f(K), ...); }(std::make_integer_sequence<int, states>());
     };
-    constexpr int64_t tile = 1024;
+    constexpr int64_t tile = StepTuning::tile;
     S zeros[states][tile] = {};
     for (int64_t first = 0; first < chunk.n; first += tile) {
       Pointers at;

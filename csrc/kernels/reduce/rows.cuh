@@ -16,7 +16,8 @@ inline constexpr int row_lanes = fast_host && is_complex<typename R::In> ? 8
 // Reduces `steps` vectors of W elements, `stride` apart: element j of each goes into lane j. The first element is at
 // position `at`.
 template <class R, int W>
-STATOR_FN typename R::Acc reduce_lanes(const R& r, const typename R::In* from, int steps, int64_t stride, int64_t at) {
+STATOR_FN typename R::Acc reduce_vectors(const R& r, const typename R::In* from, int steps, int64_t stride,
+                                         int64_t at) {
   using In = typename R::In;
   typename R::template Lanes<W> lanes;
   lanes.clear(r, W);
@@ -70,7 +71,7 @@ STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const 
     const int steps = left < R::lane_steps ? int(left) : R::lane_steps;
     const In* const from = body + v * W;
     const int64_t at = first + head + v * W;
-    acc = r.combine(acc, reduce_lanes<R, W>(r, from, steps, stride, at));
+    acc = r.combine(acc, reduce_vectors<R, W>(r, from, steps, stride, at));
   }
   // Elements after the last vector.
   STATOR_UNROLL(1)
@@ -208,11 +209,15 @@ STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, cons
   return acc;
 }
 
+struct RowTuning {
+  static constexpr int together = 64;  // rows whose results are stored at once
+};
+
 // Fast host: rows [first, last), whose results are stored together. Short ones are taken from a chunk of several,
 // without what is decided for each segment of a row.
 template <class R, class Source>
 STATOR_FN void reduce_row_tile(const R& r, const Source& source, const ReductionWork& w, int64_t first, int64_t last) {
-  constexpr int together = 64;
+  constexpr int together = RowTuning::together;
   typename R::Acc acc[together];
   typename R::In buffer[chunk_length];
   const Axes &kept = w.kept, &axes = w.reduced;

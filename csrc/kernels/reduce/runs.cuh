@@ -16,6 +16,9 @@ inline constexpr int run_length = 512;
 template <class In, bool Equal>
 inline constexpr int run_length<ExtremeOf<In, Equal>> = 4096;
 
+// From so many elements on extremes are compared as numbers, and by keys where that does not decide.
+inline constexpr int worth_numbers = 512;
+
 // What run_of_columns() takes at once: 16 KiB of doubles, which stay in the nearest cache.
 struct ColumnRun {
   static constexpr int rows = 64, columns = 32;
@@ -58,7 +61,7 @@ template <class In, bool Equal>
 STATOR_FN typename ExtremeOf<In, Equal>::Acc run_of(const ExtremeOf<In, Equal>& r, const In* p, int n) {
   using Key = typename ExtremeOf<In, Equal>::Lane;
   if constexpr (std::is_floating_point_v<In>)
-    if (n >= 512) {  // compared as numbers, which takes fewer instructions than keys, where that decides
+    if (n >= worth_numbers) {  // fewer instructions than keys take
       const Extremes<In> found = line_extremes<false, In>(p, n);
       const In v = r.mode.smallest ? found.min : found.max;
       if (v == v && v != In(0)) return r.key(v);
