@@ -66,15 +66,15 @@ struct Huber : Unweighted {
 // Huber's loss with delta = beta, divided by beta; for beta = 0 the absolute difference.
 template <class A>
 struct Smooth : Unweighted {
-  A beta, per_beta;
-  STATOR_FN explicit Smooth(A parameter) : beta(parameter), per_beta(A(1) / parameter) {}
+  A beta;
+  STATOR_FN explicit Smooth(A parameter) : beta(parameter) {}
   STATOR_FN A value(A x, A y, A, A) const {
-    const A d = abs(x - y), bend = A(0.5) * d * d * per_beta;
-    return d < beta ? bend : d - A(0.5) * beta;
+    const A d = abs(x - y);
+    return d < beta ? A(0.5) * d * d / beta : d - A(0.5) * beta;
   }
   STATOR_FN A slope(A x, A y, A, A) const {
-    const A d = x - y, bend = d * per_beta;
-    return abs(d) < beta ? bend : sign_of(d);
+    const A d = x - y;
+    return abs(d) < beta ? d / beta : sign_of(d);
   }
 };
 

@@ -175,6 +175,9 @@ def test_kinks(be):
     assert nn.smooth_l1_loss_backward(one, x, y, beta=0, reduction="none").to_numpy().tolist() == [0, 1, -1, -1]
     assert nn.huber_loss(x, y, delta=2, reduction="none").to_numpy().tolist() == [0, 2, 2, 2]
     assert nn.huber_loss_backward(one, x, y, delta=2, reduction="none").to_numpy().tolist() == [0, 2, -2, -2]
+    for beta in (0, 1e-310):  # whose reciprocal is infinite
+        assert nn.smooth_l1_loss(x, y, beta=beta, reduction="none").to_numpy().tolist() == [0, 2, 2, 2]
+        assert nn.smooth_l1_loss_backward(one, x, y, beta=beta, reduction="none").to_numpy().tolist() == [0, 1, -1, -1]
     assert nn.smooth_l1_loss(x, y, beta=2, reduction="none").to_numpy().tolist() == [0, 1, 1, 1]
     assert nn.smooth_l1_loss_backward(one, x, y, beta=2, reduction="none").to_numpy().tolist() == [0, 1, -1, -1]
 
