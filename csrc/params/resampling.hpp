@@ -38,7 +38,7 @@ struct GridSample {
   // its weight, which is float64 for float64 and float32 else.
   void* keys;
   void* weights;
-  void* sums;              // backward, where there are no keys: scratch for the gradient of x in float32, of halves
+  void* sums;              // backward, where there are no keys: `out`, or scratch for its sums in float32
   DType dtype, key_dtype;  // keys: uint32 or int64
   GridMode mode;
   GridPadding padding;

@@ -107,7 +107,7 @@ STATOR_FN void slopes_of_positions(const GridSample& p, int64_t sample, int64_t 
   for_tiles<N, Deep, T>(p, sample, begin, end, [&](int64_t first, const TileTaps<N, Deep, A>& taps) {
     A by_weight[all_taps][step] = {};
     const int count = taps.count;
-    for (int64_t c = 0; c < p.channels; ++c) {
+    for (int64_t c = 0; c < p.channels && N > 1; ++c) {  // the nearest element does not change with the position
       const int64_t plane = sample * p.channels + c;
       const T* STATOR_RESTRICT const x = static_cast<const T*>(p.x) + plane * size;
       const T* STATOR_RESTRICT const given = static_cast<const T*>(p.grad) + plane * p.points + first;

@@ -132,6 +132,12 @@ def test_the_gradient_of_many_positions_is_the_transposed_sampling(be, mode):
     np.testing.assert_allclose(np.sum(spread * x), np.sum(y * sampled), rtol=1e-12)
 
 
+def test_the_nearest_element_has_no_slope_in_the_grid_even_if_it_is_infinite(be):
+    x = be.full((1, 1, 4, 4), float("inf"), dtype="float32")
+    grid, grad = be.asarray(drawn((1, 3, 3, 2), "float32", 0, -0.9, 0.9)), be.ones((1, 1, 3, 3), dtype="float32")
+    assert not stator.any(nn.grid_sample_backward(grad, x, grid, "nearest")[1]).item()
+
+
 def test_sums_of_many_positions_are_equal_from_run_to_run(be):
     x, g = be.asarray(drawn((1, 5, 4, 4))), be.asarray(drawn((1, 5, 60, 50), "float32", 2))
     grid = be.asarray(drawn((1, 60, 50, 2), "float32", 1, -1.2, 1.2))
