@@ -66,7 +66,7 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
   if (has_whole_planes(p)) {
     for (int q = 0; q < slab.planes; ++q) {
       const A grad = convert<A>(static_cast<const T*>(p.grad)[slab.plane + q]);
-      std::fill_n(out + q * plane_size(p, true), size, convert<T>(grad / divisor_of_planes<A>(p)));
+      std::fill_n(out + q * plane_size(p, true), size, convert<T>(A(0) + grad / divisor_of_planes<A>(p)));
     }
     return;
   }

@@ -88,7 +88,8 @@ struct MomentsOf {
       n[j] += counts ? 1.0 : 0.0;
       s1[j] = s1[j] + d;
       s2[j] += squared(d);
-      if (step == 1 || step == 3 || step == 7) move_pivot(j, step == 1 ? 0.5 : step == 3 ? 0.25 : 0.125);
+      if (r.mode.finish != Finish::mean && (step == 1 || step == 3 || step == 7))
+        move_pivot(j, step == 1 ? 0.5 : step == 3 ? 0.25 : 0.125);
     }
     // By the mean of the deviations, or less if NaNs were left out. Where that overflows, the pivot stays.
     STATOR_FN void move_pivot(int j, double share) {
