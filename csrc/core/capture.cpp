@@ -100,6 +100,11 @@ StreamBox::Capturing StreamBox::capturing() const {
   return {};
 }
 
+int StreamBox::captured_order() const {
+  const std::shared_ptr<GraphCapture> taking = capture();
+  return taking ? taking->stream() : index_;
+}
+
 std::vector<StreamBox::Capturing> StreamBox::captures() const {
   const std::lock_guard lock(captures_mutex_);
   return captures_;

@@ -39,6 +39,9 @@ class GraphCapture {
   uint32_t allocated_on() const { return allocated_on_.load(); }
   void add_stream(int stream) { streams_.fetch_or(uint32_t(1) << stream); }
   uint32_t streams() const { return streams_.load(); }
+  // A graph becomes a part, with what its own streams have for this order of work.
+  void add_orders(uint32_t streams) { nested_.fetch_or(streams); }
+  uint32_t orders() const { return streams() | nested_.load(); }
   int stream() const { return stream_; }  // the one that the capture began with
 
   // A state that no other draws have stands for those of launches, which are in memory of the graph: a seed and a
@@ -68,7 +71,7 @@ class GraphCapture {
   const int stream_;
   const uint64_t thread_ = thread_number();
   std::atomic<int> parts_{0};
-  std::atomic<uint32_t> streams_, allocated_on_{0};
+  std::atomic<uint32_t> streams_, nested_{0}, allocated_on_{0};
   mutable std::mutex mutex_;
   std::unordered_map<const Buffer*, size_t> index_;
   std::vector<Held> held_;

@@ -83,7 +83,8 @@ class Context final : public Box {
   runtime::StreamHandle native_stream(int index) const noexcept;
 
   // A library handle and its workspace, leased for one enqueue on the stream; the lease's destructor gives it back.
-  // `make` creates the type-erased object when none of this library and stream is free; its Box kind is `library`.
+  // `make` creates the type-erased object when none of this library, stream and order of work is free; its Box kind is
+  // `library`.
   std::shared_ptr<void> lease(const char* library, StreamBox& stream,
                               std::shared_ptr<void> (*make)(Context&, StreamBox&));
 

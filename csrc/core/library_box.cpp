@@ -1,4 +1,5 @@
-// Context::lease reuses a free LibraryBox of the same library and stream, else makes one; leases give their box back.
+// Context::lease reuses a free LibraryBox of the same library, stream and order, else makes one; leases give their box
+// back.
 #include "core/library_box.hpp"
 
 namespace stator {
@@ -10,18 +11,19 @@ std::shared_ptr<void> Context::lease(const char* library, StreamBox& stream,
     return std::shared_ptr<void>(box->object(), [this, box](void*) { give_back(box); });
   };
   const runtime::StreamHandle native = stream.handle(no_op);
+  const int order = stream.order();
   LibraryBox* free = nullptr;
   {
     const std::lock_guard lock(libraries_mutex_);
     for (const auto& box : libraries_) {
-      if (box->in_use || box->library() != library || box->stream() != native) continue;
+      if (box->in_use || !box->serves(library, native, order)) continue;
       box->in_use = true;
       free = box.get();
       break;
     }
   }
   if (free) return lend(free);
-  auto made = std::make_unique<LibraryBox>(*this, library, native);
+  auto made = std::make_unique<LibraryBox>(*this, library, native, order);
   made->fill(make(*this, stream));
   made->in_use = true;
   LibraryBox* box = made.get();

@@ -101,14 +101,16 @@ void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint1
 // made yet. Sizes double, so they are less than the largest in all.
 void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
   const runtime::StreamHandle stream = handle(op);
+  const int order = this->order();
   const std::lock_guard lock(mutex_);
-  const size_t most = scratch_.empty() ? 0 : scratch_.back().bytes;
-  if (bytes > most) {
-    const size_t larger = std::max(bytes, std::max<size_t>(2 * most, 4096));
-    scratch_.reserve(scratch_.size() + 1);
-    scratch_.push_back({device_memory(larger, stream, op), larger});
-    set_bytes(this->bytes() + larger);
-  }
+  const auto last =
+      std::find_if(scratch_.rbegin(), scratch_.rend(), [=](const Scratch& s) { return s.order == order; });
+  const size_t most = last == scratch_.rend() ? 0 : last->bytes;
+  if (bytes <= most) return last->memory;
+  const size_t larger = std::max(bytes, std::max<size_t>(2 * most, 4096));
+  scratch_.reserve(scratch_.size() + 1);
+  scratch_.push_back({order, device_memory(larger, stream, op), larger});
+  set_bytes(this->bytes() + larger);
   return scratch_.back().memory;
 }
 

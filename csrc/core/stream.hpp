@@ -86,6 +86,9 @@ class StreamBox final : public Box {
   void begin_capture(const std::shared_ptr<GraphCapture>& capture, uint16_t op);
   void join_capture(const std::shared_ptr<GraphCapture>& capture);
   void leave_capture(const GraphCapture& capture) noexcept;
+  // The stream in whose order the calling thread's work will run: this one, but for work that the capture of another
+  // one takes here, whose launches follow that one. What outlives a call, such as a workspace, serves one order.
+  int order() const { return captures_count_.load(std::memory_order_acquire) == 0 ? index_ : captured_order(); }
   std::vector<Capturing> captures() const;  // of all threads
   // While it lives, the calling thread's work is given to a stand-in, which does it.
   class OnStandIn {
@@ -107,6 +110,7 @@ class StreamBox final : public Box {
   };
   [[noreturn]] void throw_closed_stream(uint16_t op) const;
   Capturing capturing() const;
+  int captured_order() const;
   runtime::StreamHandle captured_handle() const { return capturing().handle; }
   runtime::StreamHandle add_capture(bool itself, std::shared_ptr<GraphCapture> capture, uint16_t op);
   void remove_capture(uint64_t thread, const GraphCapture* capture) noexcept;
@@ -132,10 +136,11 @@ class StreamBox final : public Box {
   std::list<Callback> callbacks_;
   std::mutex mutex_;  // guards opening, the slot's reset and the scratch memory
   struct Scratch {
+    int order;
     void* memory;
     size_t bytes;
   };
-  std::vector<Scratch> scratch_;  // the largest last
+  std::vector<Scratch> scratch_;  // the largest of each order last
   std::atomic<int> captures_count_{0};
   std::atomic<bool> captured_itself_{false};
   mutable std::mutex captures_mutex_;

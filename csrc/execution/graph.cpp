@@ -34,6 +34,7 @@ GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Ca
     : Box(BoxKind::graph, &context, context.tracker(), call::capture),
       context_(context),
       stream_(capture.stream()),
+      orders_(capture.orders()),
       calls_(std::move(captured.calls)),
       arena_(capture.arena),
       held_(capture.take_held()),
@@ -301,6 +302,16 @@ std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* c
   return made;
 }
 
+// Calls f for the streams but `on` whose work uses what the graph's does, and so is not beside it: the one that it was
+// captured from, which all launches follow; and in another capture from there, those of its streams that are captured
+// too.
+template <class F>
+void GraphBox::for_each_order(const StreamBox& on, const GraphCapture* outer, F f) const {
+  const uint32_t streams = outer ? orders_ & outer->streams() : bit_of(stream_);
+  for (int i = 0; i < Backend::stream_limit; ++i)
+    if (streams & bit_of(i) && i != on.index()) f(context_.opened_stream(i));
+}
+
 // Enqueues the graph. `changed`: what its slots name now.
 void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<const random::State> states) {
   if (replaced_) throw ValueError(op_text(graph_op), "the graph was replaced by a later capture", "Launch that one");
@@ -331,9 +342,11 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<co
   };
   for (const GraphCapture::Held& held : held_) use(*held.buffer, held.written);
   for (size_t i = 0; i < changed.size(); ++i) use(*changed[i], slots_[i].written);
-  if (outer) outer->keep(*this);
-  const bool elsewhere = !outer && &on != &from;
-  if (elsewhere) follow(from, on, before_);
+  if (outer) {
+    outer->keep(*this);
+    outer->add_orders(orders_);
+  }
+  for_each_order(on, outer.get(), [&](StreamBox& stream) { follow(stream, on, before_); });
   used_ |= bit_of(on.index()) | bit_of(stream_);
   arena_->note_users(used_);
   arena_->note_launch(on.index());
@@ -341,7 +354,7 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<co
   context_.runtime().graph_launch(handle, "graph", on.handle(graph_op),
                                   {graph_op, accesses.data(), int(accesses.size()), synchronous});
   keep_states();
-  if (elsewhere) follow(on, from, after_);
+  for_each_order(on, outer.get(), [&](StreamBox& stream) { follow(on, stream, after_); });
 }
 
 }  // namespace stator

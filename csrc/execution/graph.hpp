@@ -64,9 +64,12 @@ class GraphBox final : public Box {
   void write_states(StreamBox& on, std::span<const random::State> states);
   void keep_states();
   void follow(StreamBox& first, StreamBox& then, runtime::EventHandle& event);
+  template <class F>
+  void for_each_order(const StreamBox& on, const GraphCapture* outer, F f) const;
 
   Context& context_;
-  const int stream_;  // that it was captured from
+  const int stream_;       // that it was captured from
+  const uint32_t orders_;  // bits of the streams whose workspaces its work uses, that one among them
   const std::vector<runtime::GraphCall> calls_;
   std::shared_ptr<Arena> arena_;
   std::mutex mutex_;  // guards what follows

@@ -6,6 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <unordered_set>
+
 namespace stator::runtime {
 
 struct CudaRecording;
@@ -24,6 +26,9 @@ struct CudaContext {
   explicit CudaContext(int of) : device(of) {}
   int device;
   cudaMemPool_t pool = nullptr;  // not the device's default pool, whose settings and memory other libraries share
+  std::mutex mutex;              // guards what follows
+  std::unordered_set<const void*> opted_in;  // kernels that may have all the shared memory that a block can have
+  std::unordered_set<int> peers;             // devices that were let in to the pool's memory
   CudaCaptures captures;
 };
 
@@ -44,6 +49,10 @@ Status call(ContextHandle handle, F f) {
   const DeviceScope scope(cuda_table(), context_of(handle).device);
   return scope.status() ? scope.status() : done(f());
 }
+
+// Opts the kernel in to all the dynamic shared memory that the device has for a block. A kernel has one limit, whoever
+// launches it: one that followed each launch would be too low for another thread's, and for that of a graph.
+cudaError_t opt_in(const void* kernel, int device);
 
 extern const ManagedTable cuda_managed;
 extern std::atomic<int64_t> cuda_managed_count;  // allocations that were made and not freed

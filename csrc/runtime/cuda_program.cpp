@@ -41,15 +41,6 @@ int unload(ContextHandle handle, ProgramHandle program) {
   return released(cudaLibraryUnload(library_of(program)));
 }
 
-// Opts the kernel in to all the dynamic shared memory that its device has for a block, once, so that launches of
-// several threads do not change each other's limit.
-cudaError_t opt_in(const void* kernel, size_t static_bytes, int device) {
-  int most = 0;
-  const cudaError_t code = get(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (code != cudaSuccess) return code;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - int(static_bytes));
-}
-
 int kernel(ContextHandle handle, ProgramHandle program, const char* name, KernelHandle* out, KernelNumbers* numbers) {
   return call(handle, [=] {
     cudaKernel_t found = nullptr;
@@ -58,7 +49,7 @@ int kernel(ContextHandle handle, ProgramHandle program, const char* name, Kernel
     if (code == cudaSuccess) code = cudaFuncGetAttributes(&a, found);
     *out = found;
     *numbers = {a.numRegs, a.maxThreadsPerBlock, a.sharedSizeBytes, a.localSizeBytes};
-    return code == cudaSuccess ? opt_in(found, a.sharedSizeBytes, context_of(handle).device) : code;
+    return code == cudaSuccess ? opt_in(found, context_of(handle).device) : code;
   });
 }
 
@@ -93,6 +84,15 @@ int launch(ContextHandle handle, KernelHandle kernel, const KernelLaunch& launch
 }
 
 }  // namespace
+
+cudaError_t opt_in(const void* kernel, int device) {
+  int most = 0;
+  cudaFuncAttributes a{};
+  cudaError_t code = get(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (code == cudaSuccess) code = cudaFuncGetAttributes(&a, kernel);
+  if (code != cudaSuccess) return code;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - int(a.sharedSizeBytes));
+}
 
 constinit const ProgramTable cuda_programs{.limits = limits,
                                            .load = load,

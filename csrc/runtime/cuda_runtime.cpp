@@ -300,12 +300,24 @@ Status event_elapsed(ContextHandle handle, EventHandle from, EventHandle to, flo
   return call(handle, [=] { return cudaEventElapsedTime(milliseconds, event_of(from), event_of(to)); });
 }
 
+// The lock is held meanwhile, so that no other thread launches before the limit is there.
+cudaError_t opt_in_once(CudaContext& context, const void* kernel) {
+  const std::lock_guard lock(context.mutex);
+  if (context.opted_in.contains(kernel)) return cudaSuccess;
+  const cudaError_t code = opt_in(kernel, context.device);
+  if (code != cudaSuccess) return code;
+  try {
+    context.opted_in.insert(kernel);
+  } catch (const std::bad_alloc&) {  // then the next launch asks again
+  }
+  return cudaSuccess;
+}
+
 Status launch(ContextHandle handle, const params::Launch& launch, int64_t, bool, StreamHandle stream) {
   if (launch.blocks <= 0 || launch.blocks > INT_MAX || !launch.kernel) return status::invalid_value;
   const Status code = call(handle, [&] {
     if (launch.shared_bytes > default_shared_bytes) {
-      const cudaError_t code =
-          cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes);
+      const cudaError_t code = opt_in_once(context_of(handle), launch.kernel);
       if (code != cudaSuccess) return code;
     }
     return cudaLaunchKernel(launch.kernel, dim3(unsigned(launch.blocks)), dim3(unsigned(launch.threads)), launch.params,

@@ -188,16 +188,15 @@ STATOR_VENDOR(Status, cublasLtMatmul,
   if (c && c != d && !lie_apart(d, p.d, c, p.c)) complain(name, "The result lies partly where c lies.");
   if (c == d && (p.c.ld != p.d.ld || p.c.stride != p.d.stride || p.c.type != p.d.type)) return Status::invalid_value;
   const Range scratch = bytes_at(workspace, workspace ? workspace_bytes : 0);
-  return blas::launched(enqueue(stream, name, [=, at = Pointers{a, b, c ? c : d, d}] {
-    if (!writes("the workspace of cublasLtMatmul", scratch)) return;
-    scribble(bytes_at(scratch.start, std::min<uint64_t>(scratch.width, 65536)));
-    if (!reads_scalars(p)) return;
-    double largest = 0;
-    for (int64_t batch = 0; batch < p.d.batches; ++batch)
-      if (!run_batch(p, at, factor, old, batch, largest)) return;
-    if (p.description.largest_d) {
-      *static_cast<float*>(p.description.largest_d) = float(largest);
-      wrote(bytes_at(p.description.largest_d, 4));
-    }
-  }));
+  return blas::launched(
+      enqueue(stream, name, "the workspace of cublasLtMatmul", scratch, [=, at = Pointers{a, b, c ? c : d, d}] {
+        if (!reads_scalars(p)) return;
+        double largest = 0;
+        for (int64_t batch = 0; batch < p.d.batches; ++batch)
+          if (!run_batch(p, at, factor, old, batch, largest)) return;
+        if (p.description.largest_d) {
+          *static_cast<float*>(p.description.largest_d) = float(largest);
+          wrote(bytes_at(p.description.largest_d, 4));
+        }
+      }));
 }

@@ -63,6 +63,29 @@ void scribble(const Range& range) {
   services().mark_garbage(range);
 }
 
+uint64_t new_mark() {
+  static std::atomic<uint64_t> last{0x5354415445440000};
+  return ++last;
+}
+
+void leave_mark(const Range& workspace, uint64_t mark) {
+  constexpr uint64_t most = 65536;  // of a workspace of many megabytes
+  scribble({workspace.start, workspace.width < most ? workspace.width : most, 1, 0});
+  if (workspace.width >= sizeof(mark)) std::memcpy(const_cast<void*>(workspace.start), &mark, sizeof(mark));
+}
+
+bool has_mark(const Range& workspace, uint64_t mark) {
+  return workspace.width < sizeof(mark) || std::memcmp(workspace.start, &mark, sizeof(mark)) == 0;
+}
+
+bool took_up(const char* name, const Range& workspace, uint64_t mark) {
+  if (!services().check_write(workspace, name)) return false;
+  const bool found = has_mark(workspace, mark);
+  scribble({workspace.start, sizeof(mark), 1, 0});
+  if (!found) services().report(name, "Other work wrote there between two kernels of one call", true);
+  return found;
+}
+
 void complain(const char* what, const char* sentence) { services().report(what, sentence, false); }
 
 uint64_t choose(uint64_t count) {

@@ -24,6 +24,27 @@ int enqueue(void* stream, const char* what, Work work) {
       [](void* argument) { delete static_cast<Work*>(argument); }, held);
 }
 
+// A pattern in a workspace that other work must leave alone, and whether it is still there; in 8 bytes or more.
+uint64_t new_mark();
+void leave_mark(const Range& workspace, uint64_t mark);
+bool has_mark(const Range& workspace, uint64_t mark);
+
+// For a call of two kernels, of which the second one takes up what the first one left in the workspace: other work that
+// writes there in between, whatever its order, is a fault. Without a workspace there is one kernel.
+bool took_up(const char* name, const Range& workspace, uint64_t mark);
+template <class Work>
+int enqueue(void* stream, const char* what, const char* name, const Range& workspace, Work work) {
+  if (workspace.width < sizeof(uint64_t)) return enqueue(stream, what, std::move(work));
+  const uint64_t mark = new_mark();
+  const auto first = [=] {
+    if (services().check_write(workspace, name)) leave_mark(workspace, mark);
+  };
+  if (const int error = enqueue(stream, what, first)) return error;
+  return enqueue(stream, what, [=, work = std::move(work)] {
+    if (took_up(name, workspace, mark)) work();
+  });
+}
+
 inline Range bytes_at(const void* start, uint64_t bytes) { return {start, bytes, 1, 0}; }
 // A column-major matrix: the bytes between its columns do not belong to it.
 inline Range matrix_at(const void* start, uint64_t item, int64_t rows, int64_t columns, int64_t ld) {

@@ -215,7 +215,8 @@ STATOR_VENDOR(Status, cufftXtExec, (int number, void* input, void* output, int d
       run.in.distance * int64_t(size_of(run.in.type)) != run.out.distance * int64_t(size_of(run.out.type)))
     complain(what, "In place, the batches of both sides do not lie alike.");
   const bool inverse = run.kind == Kind::complex ? direction == 1 : run.kind == Kind::to_real;
-  const int error = enqueue(run.stream, what, [=] { execute(run, input, output, inverse); });
+  const int error = enqueue(run.stream, what, "the work area of cuFFT", bytes_at(run.work, run.work_bytes),
+                            [=] { execute(run, input, output, inverse); });
   return error ? Status::exec_failed : Status::success;
 }
 

@@ -67,8 +67,8 @@ Status run(void* handle, void* params, const Call& call, const Workspaces& given
   if ((status = call.check()) != Status::success) return status;
   if (!info) return Status::invalid_value;
   if ((status = take(given, call.sizes())) != Status::success) return status;
-  return launched(enqueue(h->stream, Call::what, [=] {
-    if (!scribbled(given) || !writes(Call::what, bytes_at(info, sizeof(int)))) return;
+  return launched(enqueue(h->stream, Call::what, workspace_name, device_part(given), [=] {
+    if (!writes(Call::what, bytes_at(info, sizeof(int)))) return;
     with_type(call.type, work);
   }));
 }

@@ -32,13 +32,6 @@ Status take(const Workspaces& given, const Sizes& needed) {
   return Status::success;
 }
 
-bool scribbled(const Workspaces& given) {
-  const Range range = bytes_at(given.device, given.device ? given.device_bytes : 0);
-  if (!writes("the workspace of cuSOLVER", range)) return false;
-  scribble(range);
-  return true;
-}
-
 }  // namespace stator::emulator::vendor::solver
 
 using namespace stator::emulator::vendor;

@@ -54,9 +54,10 @@ struct Workspaces {
 };
 // Whether they suffice; scribbles over that of the host, which a call may use before it returns.
 Status take(const Workspaces& given, const Sizes& needed);
-// For work: false if the device's workspace is not accessible. All that was given, also beyond what is needed, is
-// garbage afterwards.
-bool scribbled(const Workspaces& given);
+constexpr const char* workspace_name = "the workspace of cuSOLVER";
+inline Range device_part(const Workspaces& given) {
+  return bytes_at(given.device, given.device ? given.device_bytes : 0);
+}
 
 template <class T>
 struct Tag {

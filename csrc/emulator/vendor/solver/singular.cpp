@@ -114,8 +114,8 @@ STATOR_VENDOR(Status, cusolverDnXgesvd,
   if (!info) return Status::invalid_value;
   const Workspaces given{device, device_bytes, host, host_bytes};
   if ((status = take(given, call.sizes())) != Status::success) return status;
-  return launched(enqueue(h->stream, one_name, [=] {
-    if (!scribbled(given) || !writes(one_name, bytes_at(info, sizeof(int)))) return;
+  return launched(enqueue(h->stream, one_name, workspace_name, device_part(given), [=] {
+    if (!writes(one_name, bytes_at(info, sizeof(int)))) return;
     with_type(type, [=](auto tag) {
       using T = typename decltype(tag)::type;
       solve(call, static_cast<T*>(a), static_cast<lapack::Real<T>*>(s), static_cast<T*>(u), static_cast<T*>(vt), info);

@@ -92,8 +92,8 @@ Status run(void* handle, void* params, const char* what, const Hermitian& call, 
   if (!info) return Status::invalid_value;
   const Sizes needed = call.sizes(batched);
   if ((status = take(given, needed)) != Status::success) return status;
-  return launched(enqueue(h->stream, what, [=] {
-    if (!scribbled(given) || !writes(what, bytes_at(info, uint64_t(call.batches) * sizeof(int)))) return;
+  return launched(enqueue(h->stream, what, workspace_name, device_part(given), [=] {
+    if (!writes(what, bytes_at(info, uint64_t(call.batches) * sizeof(int)))) return;
     with_type(call.type, [=](auto tag) {
       using T = typename decltype(tag)::type;
       for (int64_t batch = 0; batch < call.batches; ++batch)
@@ -233,8 +233,8 @@ STATOR_VENDOR(Status, cusolverDnXgeev,
   const Workspaces given{device, device_bytes, host, host_bytes};
   if ((status = take(given, call.sizes())) != Status::success) return status;
   if (services().is_capturing(h->stream)) return Status::execution_failed;
-  status = launched(enqueue(h->stream, what, [=] {
-    if (!scribbled(given) || !writes(what, bytes_at(info, sizeof(int)))) return;
+  status = launched(enqueue(h->stream, what, workspace_name, device_part(given), [=] {
+    if (!writes(what, bytes_at(info, sizeof(int)))) return;
     with_type(type, [=](auto tag) {
       using T = typename decltype(tag)::type;
       solve(call, static_cast<T*>(a), static_cast<std::complex<lapack::Real<T>>*>(w), static_cast<T*>(vr), info);

@@ -133,9 +133,9 @@ STATOR_VENDOR(Status, cusparseSpGEMM_workEstimation,
   if (services().is_capturing(p.handle->stream)) return Status::execution_failed;
   p.state->phase = State::Phase::estimated;
   p.state->first = bytes_at(buffer, p.first_bytes());
-  p.state->number = new_number();
+  p.state->number = new_mark();
   const int error = enqueue(p.handle->stream, product_name, [first = p.state->first, number = p.state->number] {
-    if (writes(product_name, first)) mark_buffer(first, number);
+    if (writes(product_name, first)) leave_mark(first, number);
   });
   return launched(error ? error : services().synchronize(p.handle->stream));
 }
@@ -166,7 +166,7 @@ STATOR_VENDOR(Status, cusparseSpGEMM_compute,
       p.handle->stream, product_name,
       [p, first = p.state->first, second = p.state->second, number = p.state->number, structure = p.state->structure] {
         if (!intact(product_name, first, number) || !writes(product_name, second)) return;
-        mark_buffer(second, number);
+        leave_mark(second, number);
         multiply(p.a, p.b, *structure);
       });
   if (error || services().synchronize(p.handle->stream) || !p.state->structure->done) return Status::execution_failed;

@@ -1,7 +1,5 @@
 #include "emulator/vendor/sparse/matrix.hpp"
 
-#include <atomic>
-
 namespace stator::emulator::vendor::sparse {
 
 namespace {
@@ -49,19 +47,9 @@ Status read_scalars(const char* what, const void* alpha, const void* beta, Type 
   return Status::success;
 }
 
-uint64_t new_number() {
-  static std::atomic<uint64_t> last{0x5354415445440000};
-  return ++last;
-}
-
-void mark_buffer(const Range& buffer, uint64_t number) {
-  scribble(buffer);
-  if (buffer.width >= sizeof(number)) std::memcpy(const_cast<void*>(buffer.start), &number, sizeof(number));
-}
-
-bool intact(const char* what, const Range& buffer, uint64_t number) {
+bool intact(const char* what, const Range& buffer, uint64_t mark) {
   if (!writes(what, buffer)) return false;
-  if (buffer.width < sizeof(number) || std::memcmp(buffer.start, &number, sizeof(number)) == 0) return true;
+  if (has_mark(buffer, mark)) return true;
   complain(what, "The buffer of an earlier phase was changed before this one.");
   return false;
 }

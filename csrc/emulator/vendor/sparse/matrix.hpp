@@ -80,9 +80,7 @@ struct Scalars {
 };
 Status read_scalars(const char* what, const void* alpha, const void* beta, Type compute, Scalars& scalars);
 
-// A buffer whose contents must last from one phase to another: `mark` leaves a pattern that `intact` looks for.
-void mark_buffer(const Range& buffer, uint64_t number);
-bool intact(const char* what, const Range& buffer, uint64_t number);
-uint64_t new_number();
+// Whether a buffer has what an earlier phase left there.
+bool intact(const char* what, const Range& buffer, uint64_t mark);
 
 }  // namespace stator::emulator::vendor::sparse

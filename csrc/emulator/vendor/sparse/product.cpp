@@ -16,12 +16,6 @@ uint64_t buffer_bytes(const Matrix& m, Op op, int algorithm, uint64_t factor) {
              : (16 + uint64_t(m.rows + (op != Op::none) * m.columns) * factor + uint64_t(algorithm) * 8 + 15) / 16 * 16;
 }
 
-bool scribbled(const char* what, const Range& buffer) {
-  if (!writes(what, buffer)) return false;
-  scribble(buffer);
-  return true;
-}
-
 constexpr const char* vector_name = "cusparseSpMV";
 
 struct Vector {
@@ -202,8 +196,7 @@ Status launch(const char* what, Problem problem, void* handle, const void* alpha
   if (status != Status::success) return status;
   const Range scratch = bytes_at(buffer, problem.bytes());
   if (scratch.width && !buffer) return Status::invalid_value;
-  return launched(enqueue(problem.handle->stream, what, [=] {
-    if (!scribbled("the buffer of cuSPARSE", scratch)) return;
+  return launched(enqueue(problem.handle->stream, what, "the buffer of cuSPARSE", scratch, [=] {
     with_compute(problem.compute, [&](auto tag) { problem.template run<typename decltype(tag)::type>(); });
   }));
 }

@@ -104,12 +104,12 @@ Status analyse(Handle* h, Analysis* state, const Solve& solve, void* buffer) {
   state->analysed = true;
   state->solve = solve;
   state->buffer = bytes_at(buffer, solve.bytes());
-  state->number = new_number();
+  state->number = new_mark();
   state->found = std::make_shared<Analysis::Found>();
   return launched(
       enqueue(h->stream, solution_name, [solve, found = state->found, range = state->buffer, number = state->number] {
         if (!writes(solution_name, range)) return;
-        mark_buffer(range, number);
+        leave_mark(range, number);
         if (!read_structure(solution_name, solve.a, found->offsets, found->indices) ||
             !reads(solution_name, values_of(solve.a)))
           return;
