@@ -124,6 +124,26 @@ Status cuda_attributes(int device, Attributes* out) {
   }
 }
 
+// A pool's memory is its device's alone until others are let in, whatever access between devices was enabled for
+// other memory. Where a device cannot be let in, the driver stages copies, and other uses fail as they did.
+void cuda_share_memory(ContextHandle handle) noexcept {
+  CudaContext& context = context_of(handle);
+  int count = 0;
+  if (done(cudaGetDeviceCount(&count)) || count < 2) return;
+  const std::lock_guard lock(context.mutex);
+  for (int peer = 0; peer < count; ++peer) {
+    int can = 0;
+    if (peer == context.device || context.peers.contains(peer) || !has_context(peer)) continue;
+    if (done(cudaDeviceCanAccessPeer(&can, peer, context.device)) || !can) continue;
+    const cudaMemAccessDesc access{{cudaMemLocationTypeDevice, peer}, cudaMemAccessFlagsProtReadWrite};
+    if (call(handle, [&] { return cudaMemPoolSetAccess(context.pool, &access, 1); })) continue;
+    try {
+      context.peers.insert(peer);
+    } catch (const std::bad_alloc&) {  // then the next call lets it in again
+    }
+  }
+}
+
 Status cuda_copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes,
                          StreamHandle stream) {
   return done(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream_of(stream)));

@@ -148,6 +148,13 @@ int load(const Api& api, cudaLibrary_t* library, const void* code, const cudaJit
 
 int device_of(const cudaMemLocation& location) { return location.type == cudaMemLocationTypeDevice ? location.id : -1; }
 
+int set_access(const Api& api, cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
+  int code = 0;
+  for (size_t i = 0; i < count && code == 0; ++i)
+    code = api.pool_set_access(pool, device_of(list[i].location), list[i].flags);
+  return code;
+}
+
 }  // namespace
 
 namespace stator::runtime {
@@ -202,6 +209,8 @@ STATOR_SHIM(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attrib
             (pool, attribute, value), api.pool_set_attribute(pool, attribute, value))
 STATOR_SHIM(cudaMemPoolGetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
             (pool, attribute, value), api.pool_get_attribute(pool, attribute, value))
+STATOR_SHIM(cudaMemPoolSetAccess, (cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count),
+            (pool, list, count), set_access(api, pool, list, count))
 STATOR_SHIM(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t bytes), (pool, bytes), api.pool_trim(pool, bytes))
 STATOR_SHIM(cudaMemGetInfo, (size_t* free, size_t* total), (free, total), api.memory_info(free, total))
 STATOR_SHIM(cudaMallocFromPoolAsync, (void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
@@ -222,7 +231,8 @@ STATOR_SHIM(cudaMemcpyAsync, (void* to, const void* from, size_t bytes, cudaMemc
             (to, from, bytes, kind, stream), api.copy(to, from, bytes, kind, stream))
 STATOR_SHIM(cudaMemcpyPeerAsync,
             (void* to, int to_device, const void* from, int from_device, size_t bytes, cudaStream_t stream),
-            (to, to_device, from, from_device, bytes, stream), api.copy(to, from, bytes, cudaMemcpyDefault, stream))
+            (to, to_device, from, from_device, bytes, stream),
+            api.copy_peer(to, to_device, from, from_device, bytes, stream))
 STATOR_SHIM(cudaMemsetAsync, (void* pointer, int byte, size_t bytes, cudaStream_t stream),
             (pointer, byte, bytes, stream), api.fill(pointer, byte, bytes, stream))
 

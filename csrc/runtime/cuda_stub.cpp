@@ -100,6 +100,8 @@ void cuda_name_work(std::string_view) {}
 
 void cuda_lend(void*, size_t, StreamHandle) {}
 
+void cuda_share_memory(ContextHandle) noexcept {}
+
 NvtxState nvtx_state() noexcept {
   return {"stator was built without CUDA (STATOR_CUDA=OFF)", "Build it with STATOR_CUDA=ON"};
 }

@@ -19,6 +19,9 @@ Status host_attributes(int device, Attributes* out);
 // 0 where the memory is not to be had. Takes some 0.1 s.
 double host_read_latency(size_t bytes);
 
+// See Runtime::share_memory.
+void cuda_share_memory(ContextHandle) noexcept;
+
 // Enqueues a copy from memory of one CUDA device to memory of another, on a stream of the current one. The driver
 // stages it where neither device reaches the other, also for memory of pools, which a plain copy does not reach then.
 Status cuda_copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle);

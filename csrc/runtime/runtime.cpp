@@ -2,6 +2,7 @@
 // what the order checker learns from it.
 #include "runtime/runtime.hpp"
 
+#include "runtime/devices.hpp"
 #include "runtime/order_checker.hpp"
 #include "runtime/telemetry.hpp"
 
@@ -166,6 +167,10 @@ Status Runtime::device_synchronize_noexcept() {
   const Status injected = enter(Call::device_synchronize);
   const Status done = table_.device_synchronize(device_);
   return injected ? injected : done;
+}
+
+void Runtime::share_memory() noexcept {
+  if (!is_host() && context_) cuda_share_memory(context_);
 }
 
 int Runtime::memory_device(const void* pointer, uint16_t op) {

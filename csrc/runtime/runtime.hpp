@@ -292,7 +292,8 @@ class Runtime {
   // first `bytes` are in use, and nothing of it was written yet. Else nothing.
   void lend(void* pointer, size_t bytes, StreamHandle stream) noexcept { cuda_lend(pointer, bytes, stream); }
   bool lends() const { return emulated_ && context_; }
-  Status device_synchronize_noexcept();                 // may be called after the end of the context
+  void share_memory() noexcept;          // from now on the GPUs that this process uses by now reach the pool's memory
+  Status device_synchronize_noexcept();  // may be called after the end of the context
   int memory_device(const void* pointer, uint16_t op);  // as of Table
   Status allocate_pinned(size_t bytes, void** out, uint16_t op = no_op);
   Status free_pinned_noexcept(void* pointer);

@@ -22,10 +22,10 @@ def refused(call):
 """
 
 
-def passes(program):
+def passes(program, devices="h200:threads=1,a100:threads=1"):
     done = "\ndel x\nfor be in (first, second):\n    be.synchronize()\n    assert not [r for r in be.resources()\n"
     done += "        if r['kind'] == 'buffer'], be.resources()\n    be.close()\nprint('passed')\n"
-    assert emulated.run(PRELUDE + program + done, "h200:threads=1,a100:threads=1") == "passed\n"
+    assert emulated.run(PRELUDE + program + done, devices) == "passed\n"
 
 
 def test_arrays_stay_on_their_device_and_mixing_is_a_typed_error():
@@ -84,22 +84,58 @@ def test_where_the_runtime_refuses_the_copy_goes_through_the_host():
 emulator = emulated.library("emulator")
 emulator.stator_emulator_api.restype = ctypes.POINTER(ctypes.c_void_p)
 table = emulator.stator_emulator_api()
-place = 1 + list(library.calls).index("copy")
-kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
-real = kind(library.calls["copy"])
-by_pointers, invalid_value = 4, 1
-
-def copy(to, source, size, direction, stream):
-    return invalid_value if direction == by_pointers else real(to, source, size, direction, stream)
-
-replaced = kind(copy)
-table[place] = ctypes.cast(replaced, ctypes.c_void_p).value
+place = 1 + list(library.calls).index("copy_peer")
+invalid_value = 1
+kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p, ctypes.c_int] * 2, ctypes.c_size_t, ctypes.c_void_p)
+refuse = kind(lambda *arguments: invalid_value)
+table[place] = ctypes.cast(refuse, ctypes.c_void_p).value
 y = x.to(second)
-table[place] = library.calls["copy"]
+table[place] = library.calls["copy_peer"]
 assert first.statistics()["d2h_bytes"] == x.nbytes
 np.testing.assert_array_equal(y.to_numpy(), values)
 del y
 """)
+
+
+PEERS = "h200:threads=1,h200:threads=1"
+
+
+def test_devices_that_reach_each_other_copy_without_the_host():
+    passes(
+        """
+y = x.to(second)
+back = y.to(first)
+assert first.statistics()["d2h_bytes"] == second.statistics()["d2h_bytes"] == 0
+np.testing.assert_array_equal(back.to_numpy(), values)
+del y, back
+""",
+        PEERS,
+    )
+
+
+def test_another_library_copies_exported_memory_to_its_own_device():
+    passes(
+        """
+by_pointers, invalid_value = 4, 1
+kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
+copy = kind(library.calls["copy"])
+first.synchronize()
+library.device = 1
+stream, memory = library.new_stream(), library.zeros(x.nbytes)
+assert copy(memory, x.data_ptr, x.nbytes, by_pointers, stream) == invalid_value  # a pool is its device's alone
+capsule = x.__dlpack__(stream=-1)
+assert copy(memory, x.data_ptr, x.nbytes, by_pointers, stream) == 0
+library.synchronize(stream)
+library.destroy_stream(stream)
+y = second.asarray(values * 0)
+library.call("copy", ctypes.c_void_p(y.data_ptr), ctypes.c_void_p(memory), ctypes.c_size_t(x.nbytes), 4, None)
+library.synchronize(None)
+np.testing.assert_array_equal(y.to_numpy(), values)
+library.device = 0
+del capsule, y
+""",
+        PEERS,
+    )
 
 
 def test_a_closed_backend_gives_no_array():

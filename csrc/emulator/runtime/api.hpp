@@ -52,6 +52,7 @@ struct Api {
   int (*pool_set_attribute)(void* pool, int attribute, void* value);
   int (*pool_get_attribute)(void* pool, int attribute, void* value);
   int (*pool_trim)(void* pool, size_t bytes);
+  int (*pool_set_access)(void* pool, int device, int flags);  // 0: none, 3: reads and writes
   int (*memory_info)(size_t* free, size_t* total);
   int (*allocate)(void** pointer, size_t bytes);
   int (*allocate_from_pool)(void** pointer, size_t bytes, void* pool, void* stream);
@@ -72,6 +73,8 @@ struct Api {
   int (*pointer_attributes)(const void* pointer, int* type, int* device);
 
   int (*copy)(void* to, const void* from, size_t bytes, int kind, void* stream);
+  // Between devices, which need no access to each other's memory where they cannot have it.
+  int (*copy_peer)(void* to, int to_device, const void* from, int from_device, size_t bytes, void* stream);
   int (*fill)(void* pointer, int byte, size_t bytes, void* stream);
 
   int (*stream_create)(void** stream, unsigned flags);

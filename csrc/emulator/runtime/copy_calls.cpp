@@ -21,6 +21,19 @@ struct End {
   bool of_host() const { return kind != MemoryKind::device && kind != MemoryKind::constant; }
 };
 
+// Whether work of the device reaches the end.
+bool reaches(System& s, const Device& device, const End& end, const void* pointer) {
+  if (!end.device || end.device == &device || end.of_host()) return true;
+  if (!are_peers(device, *end.device)) return false;
+  uint64_t base, size;
+  MemoryKind kind;
+  if (!end.device->memory.lookup(pointer, base, size, kind)) return false;
+  const auto held = s.allocations.find(reinterpret_cast<void*>(base));
+  if (held == s.allocations.end() || held->second.kind != Allocation::Kind::pool) return true;
+  const auto pool = s.pools.find(held->second.pool);
+  return pool != s.pools.end() && pool->second.peers.contains(&device);
+}
+
 End end_of(System& s, const void* pointer, size_t bytes) {
   End end;
   uint64_t base, size;
@@ -102,6 +115,20 @@ int copy(void* to, const void* from, size_t bytes, int kind, void* stream_handle
   });
 }
 
+int copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes, void* stream_handle) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream) return error::invalid_resource_handle;
+    const Device *const target = device_at(s, to_device), *const source = device_at(s, from_device);
+    if (!target || !source) return error::invalid_device;
+    if (bytes == 0) return error::success;
+    OperationPointer operation;
+    const bool staged = target != source && !are_peers(*target, *source);
+    if (const int code = make_copy(s, *stream->device, to, from, bytes, by_pointers, &operation, staged)) return code;
+    return issue(s, lock, stream, operation);
+  });
+}
+
 int fill(void* pointer, int byte, size_t bytes, void* stream_handle) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
@@ -116,12 +143,13 @@ int fill(void* pointer, int byte, size_t bytes, void* stream_handle) {
 
 }  // namespace
 
-int make_copy(System& s, Device& device, void* to, const void* from, size_t bytes, int direction,
-              OperationPointer* out) {
+int make_copy(System& s, Device& device, void* to, const void* from, size_t bytes, int direction, OperationPointer* out,
+              bool staged) {
   if (direction < host_to_host || direction > by_pointers) return error::invalid_memcpy_direction;
   const End target = end_of(s, to, bytes), source = end_of(s, from, bytes);
   if (!to || !from || !fits(Direction(direction), target, source) || !target.inside || !source.inside)
     return error::invalid_value;
+  if (!staged && !(reaches(s, device, target, to) && reaches(s, device, source, from))) return error::invalid_value;
   const auto made = std::make_shared<CopyOperation>(&device);
   made->to = to;
   made->from = from;
@@ -166,6 +194,7 @@ Report FillOperation::run() const {
 
 void add_copy_calls(Api& api) {
   api.copy = copy;
+  api.copy_peer = copy_peer;
   api.fill = fill;
 }
 

@@ -68,11 +68,11 @@ int device_attribute(int* value, int attribute, int index) {
   });
 }
 
-// Kernels of a device cannot read memory of another one. Copies between devices need no such access.
 int can_access_peer(int* can, int index, int peer) {
   return call([&](System& s) {
-    if (!device_at(s, index) || !device_at(s, peer)) return error::invalid_device;
-    *can = 0;
+    const Device *const device = device_at(s, index), *const other = device_at(s, peer);
+    if (!device || !other) return error::invalid_device;
+    *can = are_peers(*device, *other);
     return error::success;
   });
 }

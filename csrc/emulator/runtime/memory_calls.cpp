@@ -51,6 +51,23 @@ int trim_pool(void* pool, size_t bytes) {
   });
 }
 
+int set_pool_access(void* pool, int index, int flags) {
+  constexpr int nothing = 0, all = 3;  // cudaMemAccessFlagsProtNone and cudaMemAccessFlagsProtReadWrite
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    const auto place = s.pools.find(pool);
+    const Device* const device = device_at(s, index);
+    if (place == s.pools.end() || !device || (flags != nothing && flags != all)) return error::invalid_value;
+    const bool own = device == place->second.device;
+    if (own ? flags == nothing : !are_peers(*device, *place->second.device)) return error::invalid_device;
+    if (own) return error::success;
+    if (flags == all)
+      place->second.peers.insert(device);
+    else
+      place->second.peers.erase(device);
+    return error::success;
+  });
+}
+
 // What the pools of a device keep of freed memory, but for one of them.
 size_t kept_bytes(const System& s, const Device& device, const void* except) {
   size_t bytes = 0;
@@ -284,6 +301,7 @@ void add_memory_calls(Api& api) {
   api.pool_set_attribute = set_pool_attribute;
   api.pool_get_attribute = get_pool_attribute;
   api.pool_trim = trim_pool;
+  api.pool_set_access = set_pool_access;
   api.memory_info = memory_info;
   api.allocate = allocate;
   api.allocate_from_pool = allocate_from_pool;

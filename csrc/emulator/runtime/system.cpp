@@ -208,6 +208,10 @@ bool drain(System& s, Scheduler::Lock& lock, const Device& device) {
   return true;
 }
 
+bool are_peers(const Device& device, const Device& other) {
+  return &device != &other && device.profile.name == other.profile.name;
+}
+
 Device* owner_of(System& s, const void* pointer) {
   uint64_t base, bytes;
   MemoryKind kind;

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,6 +40,7 @@ struct Pool {
   Device* device = nullptr;
   uint64_t threshold = 0;  // of what was freed, it keeps so much that `held` is no more than this
   size_t live = 0, held = 0;
+  std::set<const Device*> peers = {};  // that reach its memory, besides its own device
 };
 
 // What was asked for a page of managed memory; where it lies is not modelled. Places are devices, or one of these.
@@ -122,6 +124,8 @@ std::shared_ptr<Capture> capture_across(System& s, const Stream& stream);
 int invalidated(const std::shared_ptr<Capture>& capture, int code);
 // Waits for all work of the device. False from within work.
 bool drain(System& s, Scheduler::Lock& lock, const Device& device);
+// Whether devices are of one kind, which reach each other's memory: copies do, where a pool lets them; kernels do not.
+bool are_peers(const Device& device, const Device& other);
 // The device whose memory holds the address, for host memory any; null for memory of the host that no device knows.
 Device* owner_of(System& s, const void* pointer);
 

@@ -66,6 +66,8 @@ bool copied_between_devices(const Array& from, const Array& to, const Stream& st
   OpCall call(Op::copy, {&from}, stream);
   call.stream().synchronize(op);  // throws in a capture, before anything is captured
   call.reads(from);
+  call.context().runtime().share_memory();
+  to.buffer()->context().runtime().share_memory();
   const runtime::StreamHandle handle = call.stream().handle(op);
   const int source = from.backend().device().index, target = to.backend().device().index;
   const auto enqueue = [&, read = from.data_ptr(), written = to.data_ptr(), bytes = from.nbytes()] {

@@ -40,6 +40,7 @@ void* export_memory(const Array& array) {
   if (array.device().type == DeviceType::cpu) {
     for_each_user(buffer, [op](StreamBox& stream) { stream.synchronize(op); });
   }
+  buffer.context().runtime().share_memory();
   char* memory = static_cast<char*>(buffer.export_memory(op));
   return memory + array.offset() * itemsize(array.dtype());
 }

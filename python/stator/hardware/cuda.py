@@ -141,7 +141,8 @@ def capabilities(index: int) -> Capabilities:
         supports_unified_memory=_flag(found, "managed_memory"),
         unified_addressing=_flag(found, "unified_addressing"),
         concurrent_managed_access=_flag(found, "concurrent_managed_access"),
-        peers=tuple(f"cuda:{other}" for other, can in sorted(peers.items()) if can),
+        # Copies between emulated devices are as those of such peers; kernels read no other device's memory.
+        peers=tuple(f"cuda:{other}" for other, can in sorted(peers.items()) if can and not emulated),
         constant_memory=bool(found.get("total_constant_memory")),
         dynamic_parallelism=not emulated and capability >= (3, 5),
         cooperative_launch=cooperative,
