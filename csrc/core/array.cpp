@@ -92,6 +92,8 @@ bool Array::read(void* destination, const Stream& stream, Op reader, bool wait) 
     return true;
   }
   context.require_open(to_numpy);
+  if (!destination && size() > 0)
+    throw ValueError("Array.to_numpy", "the destination is null", "Give memory of nbytes() bytes");
   if (size() > 0) context.require_host_copies(uint16_t(reader), nbytes());
   if (!is_contiguous()) {
     const Stream on{Ref<StreamBox>(&context.chosen_stream(stream, buffer_->last_stream(), to_numpy))};

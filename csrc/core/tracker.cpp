@@ -7,6 +7,15 @@
 #include <map>
 
 namespace stator {
+namespace {
+
+// "matmul", and of what the library keeps for it "workspace of matmul".
+std::string owner_text(BoxKind kind, uint16_t origin) {
+  const std::string op = op_text(origin);
+  return kind == BoxKind::library && !op.empty() ? "workspace of " + op : op;
+}
+
+}  // namespace
 
 // Visits the live boxes. A box without a native handle is not open yet or already closed, and counts only while a
 // consumer still holds its storage.
@@ -72,15 +81,16 @@ std::vector<Ref<Box>> Tracker::of_scope(uint32_t scope) const {
 }
 
 std::vector<MemoryOwner> Tracker::owners(size_t most, const std::vector<uint32_t>* scopes) const {
-  std::map<std::pair<uint16_t, size_t>, size_t> counts;
+  std::map<std::pair<std::string, size_t>, size_t> counts;
   for_each([&](const Box& box) {
-    const bool counted = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned || box.kind_ == BoxKind::managed;
+    const bool counted = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned ||
+                         box.kind_ == BoxKind::managed || box.kind_ == BoxKind::library;
     if (!counted || box.bytes() == 0) return;
     if (scopes && std::find(scopes->begin(), scopes->end(), box.scope()) == scopes->end()) return;
-    ++counts[{box.origin_, box.bytes()}];
+    ++counts[{owner_text(box.kind_, box.origin_), box.bytes()}];
   });
   std::vector<MemoryOwner> owners;
-  for (const auto& [of, count] : counts) owners.push_back({op_text(of.first), of.second, count});
+  for (const auto& [of, count] : counts) owners.push_back({of.first, of.second, count});
   std::stable_sort(owners.begin(), owners.end(),
                    [](const MemoryOwner& a, const MemoryOwner& b) { return a.bytes * a.count > b.bytes * b.count; });
   if (owners.size() > most) owners.resize(most);
@@ -90,12 +100,13 @@ std::vector<MemoryOwner> Tracker::owners(size_t most, const std::vector<uint32_t
 std::string Tracker::largest_owner() const {
   size_t bytes = 0;
   uint16_t origin = no_op;
+  BoxKind kind = BoxKind::buffer;
   for_each([&](const Box& box) {
-    const bool memory = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::managed;
-    if (memory && box.bytes() > bytes) bytes = box.bytes(), origin = box.origin_;
+    const bool memory = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::managed || box.kind_ == BoxKind::library;
+    if (memory && box.bytes() > bytes) bytes = box.bytes(), origin = box.origin_, kind = box.kind_;
   });
   if (!bytes) return {};
-  const std::string op = op_text(origin);
+  const std::string op = owner_text(kind, origin);
   return op.empty() ? size_text(bytes) : size_text(bytes) + " " + op;
 }
 

@@ -62,10 +62,12 @@ class BackendGraphs:
 
         ops: names of ops as they are called, such as "matmul" and "linalg.solve", or of families, such as "fft" (see
         stator.op_table()); None for all. On cuda the kernels are loaded, which for all of them takes a moment and
-        memory of the device. Libraries are opened, and for the current stream their handles, workspaces and scratch
-        memory are made; on the cpu the workers start. What depends on shapes is made by the calls: results, and plans
-        of transforms and products. A missing library is LibraryNotFoundError where a named op cannot do without it.
-        InvalidValueError for unknown names, CaptureError while the stream is captured. Synchronises.
+        memory of the device; where the build has no machine code for the GPU, the driver compiles them now. A kernel
+        that is loaded later may wait for kernels that run, and so for ever for one that waits for it. Libraries are
+        opened, and for the current stream their handles, workspaces and scratch memory are made; on the cpu the workers
+        start. What depends on shapes is made by the calls: results, and plans of transforms and products. A missing
+        library is LibraryNotFoundError where a named op cannot do without it. InvalidValueError for unknown names,
+        CaptureError while the stream is captured. Synchronises.
 
         >>> be.prepare(["matmul", "linalg.solve", "fft"])
         """

@@ -4,7 +4,7 @@ from stator._dtype import DType
 
 all_dtypes: tuple[DType, ...]
 def build() -> dict[str, Any]:
-    """The version, whether there is a cuda target, and the compiler of the host targets."""
+    """The version, the compiler of the host targets, whether there is a cuda target, and what has machine code."""
     ...
 def libraries(load: bool = False) -> list[dict[str, Any]]:
     """One dict per vendor library: name, found, path, version, remedy, substitute and wheel_file.

@@ -23,6 +23,7 @@ from stator._recovery.methods import BackendErrors
 from stator.config import BackendConfig, default_device, resolve
 from stator.errors import DTypeError, StatorError, renamed
 from stator.hardware.backend_methods import BackendDevices
+from stator.hardware.first_use import tell_first_use
 from stator.resources._managed_methods import BackendManaged
 from stator.resources._memory import BackendMemory
 from stator.resources._methods import BackendResources
@@ -177,6 +178,7 @@ class Backend(
         self._cache_of_programs = None
         self.random.seed(int.from_bytes(os.urandom(8)) if _seed is None else _seed)
         _open.add(self)
+        tell_first_use(self.device_name)
         log.info("opened %s with the kernels %s: %s", self.device_name, self.kernels, reason)
         return self
 

@@ -47,9 +47,10 @@ def rows() -> list[dict[str, Any]]:
 
 
 def build() -> dict[str, Any]:
-    """The version, whether there is a cuda target, and the compiler of the host targets."""
+    """The version, the compiler of the host targets, whether there is a cuda target, and what has machine code."""
     return {"version": build_info().version.decode(), "cuda": build_info().cuda,
-            "compiler": build_info().compiler.decode()}
+            "compiler": build_info().compiler.decode(),
+            "machine_code": build_info().machine_code.decode().split()}
 
 
 def libraries(load: bool = False) -> list[dict[str, Any]]:

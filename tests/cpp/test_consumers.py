@@ -53,6 +53,18 @@ def test_cmake_consumer(consumer):
     assert lines[5] == "outstanding at the end: 0"
 
 
+@pytest.fixture(scope="module")
+def calls(consumer) -> list[str]:
+    """What tests/cpp/consumer/calls.cpp prints."""
+    return run(consumer.with_name("calls")).splitlines()
+
+
+def test_errors_of_a_program_name_functions_of_cpp(calls):
+    assert calls[0] == "promote: No dtypes were given. Give one or more"
+    assert calls[1] == "Array::to_host: The destination is null. Give memory of nbytes() bytes"
+    assert calls[2].startswith("linalg::solve: ")
+
+
 def site_packages(folder: Path, *places: str) -> dict[str, str]:
     """An environment of the consumer with stator in a site-packages of its own, and OpenBLAS in some places.
 
@@ -122,8 +134,14 @@ def test_cython_consumer(tmp_path):
         "    x = be.zeros((4, 8), dtype='float32')\n"
         "    assert cython_consumer.size(x) == 32\n"
         "    assert cython_consumer.live(be) == len(be.resources()) > 0\n"
+        "    for call in (cython_consumer.size, cython_consumer.live, cython_consumer.copied):\n"
+        "        try:\n"
+        "            call(None)\n"
+        "        except TypeError:\n"
+        "            continue\n"
+        "        raise AssertionError(call)\n"
         f"failed, run = doctest.testfile({str(session)!r}, module_relative=False)\n"
-        "assert run == 4 and not failed\n"
+        "assert run == 5 and not failed\n"
     )
     run(sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{script}")
 

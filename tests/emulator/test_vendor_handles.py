@@ -43,6 +43,19 @@ with stator.Backend("cuda") as be, be.use():
     assert run(program) == ("[32768] True\n", "")
 
 
+def test_memory_that_is_exhausted_has_a_workspace_among_its_owners():
+    program = """
+with stator.Backend("cuda", memory_limit=40 << 20) as be, be.use():
+    x = be.ones((64, 64))
+    x @ x
+    try:
+        be.zeros((20 << 20,), dtype="uint8")
+    except stator.errors.OutOfMemoryError as error:
+        print("largest owners 32.0 MiB workspace of matmul, " in str(error))
+"""
+    assert run(program) == ("True\n", "")
+
+
 def test_a_backend_that_nobody_holds_is_released_with_its_handles():
     program = """
 be = stator.Backend("cuda")

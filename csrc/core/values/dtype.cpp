@@ -1,5 +1,6 @@
 // Names of dtypes and NumPy's promotion rules, with bfloat16 added.
 #include <stator/dtype.hpp>
+#include <stator/error.hpp>
 
 #include <algorithm>
 
@@ -55,6 +56,7 @@ DType promote(DType a, DType b) {
 }
 
 DType promote(std::span<const DType> dtypes) {
+  if (dtypes.empty()) throw ValueError("promote", "no dtypes were given", "Give one or more");
   if (std::all_of(dtypes.begin(), dtypes.end(), [&](DType d) { return d == dtypes[0]; })) return dtypes[0];
   DType common =
       *std::max_element(dtypes.begin(), dtypes.end(), [](DType a, DType b) { return kind_of(a) < kind_of(b); });

@@ -1,10 +1,13 @@
 // The texts of errors: op, cause and remedy joined, and the figures of an OutOfMemoryError.
 #include <stator/error.hpp>
+#include <stator/interop.hpp>
 
 #include "core/text.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
+#include <utility>
 
 namespace stator {
 namespace {
@@ -20,6 +23,21 @@ std::string cause_sentence(std::string text) {
   size_t end = size_t(std::find_if_not(text.begin(), text.end(), of_name) - text.begin());
   if (end > 0 && text.compare(end, 1, " ") == 0) ++end;
   return end > 0 && text.compare(end, 1, "=") == 0 ? "Got " + text : sentence(std::move(text));
+}
+
+// The table has Python's names, which a program without a binding does not know: "linalg.solve" is "linalg::solve".
+std::string spoken(std::string op) {
+  if (interop::binding()) return op;
+  constexpr std::pair<std::string_view, std::string_view> others[] = {
+      {"Array.to_numpy", "Array::to_host"},
+      {"asarray", "from_host"},
+      {"Backend", "Backend::open"},
+      {"Backend.capture", "begin_capture"},
+  };
+  for (const auto& [python, cpp] : others)
+    if (op == python) return std::string(cpp);
+  for (size_t dot = op.find('.'); dot != std::string::npos; dot = op.find('.', dot + 2)) op.replace(dot, 1, "::");
+  return op;
 }
 
 std::string join(const std::string& op, const std::string& cause, const std::string& remedy) {
@@ -69,8 +87,8 @@ std::string size_text(size_t bytes) {
 }
 
 Error::Error(std::string op, std::string cause, std::string remedy)
-    : std::runtime_error(join(op, cause_sentence(cause), sentence(remedy))),
-      op_(std::move(op)),
+    : std::runtime_error(join(spoken(op), cause_sentence(cause), sentence(remedy))),
+      op_(spoken(std::move(op))),
       cause_(cause_sentence(std::move(cause))),
       remedy_(sentence(std::move(remedy))) {}
 

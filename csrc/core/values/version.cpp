@@ -8,7 +8,7 @@ BuildInfo build_info() {
 #else
   constexpr bool cuda = false;
 #endif
-  return {STATOR_VERSION, cuda, "GCC " __VERSION__};
+  return {STATOR_VERSION, cuda, "GCC " __VERSION__, STATOR_MACHINE_CODE};
 }
 
 }  // namespace stator

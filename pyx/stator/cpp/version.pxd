@@ -4,5 +4,6 @@ cdef extern from "stator/version.hpp" namespace "stator" nogil:
         const char* version
         bint cuda
         const char* compiler
+        const char* machine_code
 
     BuildInfo build_info()
