@@ -60,7 +60,7 @@ fi
 
 # Every op in two dtypes and two layouts, in a child process whose end has the sanitizer's verdict.
 every_op=("$python" -m stator verify --device cuda --part ops --quick --layout contiguous --layout transposed
-          --limit 0 --silence 1200)
+          --minutes 0 --silence 1200)
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck synccheck initcheck; do
     step "$tool" timeout 3600 compute-sanitizer --tool "$tool" --error-exitcode 9 --target-processes all \

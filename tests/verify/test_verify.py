@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_a_difference_is_found(got, want):
 def test_a_device_without_a_fault_passes():
     report = verified()
     assert report["result"] == "passed", report["failures"]
-    assert report["cells"] == {"cells": 4, "passed": 4, "failed": 0, "not_run": 0}
+    assert report["cells"] == {"cells": 4, "passed": 4, "failed": 0, "not_finished": 0}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_an_op_that_crashes_again_and_again_is_given_up():
     dtypes = ["float16", "float32", "float64", "int32", "bool"]
     report = mutated("crash", dtypes=dtypes, layouts=["transposed"])
     assert report["ops"]["exp"]["failed"] == command.CRASHES
-    assert report["ops"]["exp"]["not_run"] == len(dtypes) - command.CRASHES
+    assert report["ops"]["exp"]["not_finished"] == len(dtypes) - command.CRASHES
     assert report["ops"]["sum"]["passed"] == len(dtypes)
 
 
@@ -189,10 +190,27 @@ def test_a_child_that_does_not_start_fails():
     assert "no such device" in report["error"]
 
 
-def test_the_limit_leaves_cells_out_and_says_so():
+def test_cells_that_the_time_does_not_suffice_for_are_not_finished_and_no_failures():
     report = verified(limit=1e-6)
-    assert report["cells"]["not_run"] == 4
-    assert "4 did not run" in page.summary(report)
+    assert report["cells"]["not_finished"] == 4
+    assert report["result"] == "passed"
+    assert "4 were not finished within" in page.summary(report)
+
+
+def test_a_cell_that_gives_no_sign_fails_unless_the_time_is_over():
+    assert mutated("silent", silence=3)["cells"] == {"cells": 4, "passed": 3, "failed": 1, "not_finished": 0}
+    assert mutated("silent", silence=3, limit=2)["cells"]["failed"] == 0
+
+
+def test_what_is_said_of_failing_calls_and_exits():
+    report = verified(layouts=["contiguous"])
+    report["runtime_calls"] = {"calls": 59, "failed": []}
+    report["exits"] = [{"failed": ""}, {"failed": ""}]
+    said = page.summary(report)
+    assert "each of 59 failing runtime calls was survived; 2 of 2 processes ended as they should" in said
+    report["exits"][0]["failed"] = "crashed"
+    report["runtime_calls"]["failed"] = [{"call": 3, "message": "crashed"}]
+    assert "1 of 59 failing runtime calls had consequences; 1 of 2 processes ended" in page.summary(report)
 
 
 def test_failing_calls_are_survived(device):
@@ -236,6 +254,18 @@ def test_the_command_writes_both_files(tmp_path, capsys):
     assert set(report["ops"]["exp"]["passed_layouts"]) == set(table()["exp"]["dtypes"])
     text = (tmp_path / "stator-verify.md").read_text()
     assert "| exp | 15 / 15 | 4 / 8 ulp |" in text
+
+
+def test_the_command_writes_nothing_unasked_and_says_what_failed(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "WORKER", (sys.executable, str(MUTATED), "value"))
+    monkeypatch.setattr(command.Options, "__init__", partialmethod(command.Options.__init__, worker=command.WORKER))
+    arguments = ["verify", "--device", "cpu", "--op", "exp", "--dtype", "float32", "--layout", "transposed"]
+    assert __main__.main(arguments) == 1
+    said = capsys.readouterr().out
+    assert "exp float32 transposed: " in said
+    assert "--seed 0 --op exp --dtype float32 --layout transposed" in said
+    assert not list(tmp_path.iterdir())
 
 
 def test_timings_are_ratios_with_a_spread():

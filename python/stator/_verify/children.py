@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
@@ -19,6 +20,10 @@ WORKER = (sys.executable, "-m", "stator._verify.worker")
 
 class ChildError(Exception):
     """A child process ended before its work did, or was ended because it took too long."""
+
+
+class Silence(ChildError):
+    """A child process gave no sign for too long."""
 
 
 class Child:
@@ -39,15 +44,15 @@ class Child:
             self.process.stdin.close()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The messages, until the child has ended. Raises ChildError if it does not end well, or is silent too long."""
+        """The messages, until the child has ended. Raises ChildError, Silence if it says nothing."""
         assert self.process.stdout is not None
         out = self.process.stdout.fileno()
         buffer = b""
         with selectors.DefaultSelector() as ready:
             ready.register(out, selectors.EVENT_READ)
             while True:
-                if not ready.select(self.silence):
-                    raise ChildError(f"nothing happened for {self.silence:.0f} seconds")
+                if not ready.select(None if self.silence == math.inf else self.silence):
+                    raise Silence(f"gave no sign for {self.silence:.0f} seconds")
                 read = os.read(out, 1 << 16)
                 if not read:
                     break

@@ -1,4 +1,4 @@
-"""`python -m stator verify`: runs the parts in child processes, and writes one JSON file and one page."""
+"""`python -m stator verify`: runs the parts in child processes, and says what failed in a line, a page and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from stator._verify import page
 from stator._verify.cells import plan
-from stator._verify.children import WORKER, Child, ChildError, result_of, run_way
+from stator._verify.children import WORKER, Child, ChildError, Silence, result_of, run_way
 from stator._verify.given import LAYOUTS, Cell
 from stator._verify.operations import operations, table
 
@@ -72,7 +72,7 @@ class Tally:
             "cells": self.planned,
             "passed": self.passed,
             "failed": self.failed,
-            "not_run": self.planned - self.passed - self.failed,
+            "not_finished": self.planned - self.passed - self.failed,
             "worst_error": self.worst if math.isfinite(self.worst) else "infinite",
             "worst_at": self.worst_at,
             "passed_layouts": self.dtypes,
@@ -151,12 +151,13 @@ class Verification:
             self.tallies.setdefault(cell.op, Tally(entries[cell.op])).planned += 1
         crashes: dict[str, int] = {}
         total, left = len(cells), cells
-        while left and not self._late():
+        while left and self._time_left() > 0:
             done = self._run_child({**request, "part": "cells"}, left, crashes, total)
             left = [cell for cell in left[done:] if crashes.get(cell.op, 0) < CRASHES]
 
-    def _late(self) -> bool:
-        return 0 < self.options.limit < time.perf_counter() - self.start
+    def _time_left(self) -> float:
+        limit = self.options.limit
+        return max(limit - (time.perf_counter() - self.start), 0.0) if limit > 0 else math.inf
 
     def _run_child(self, request: dict[str, Any], cells: list[Cell], crashes: dict[str, int], total: int) -> int:
         """Runs cells in one child until it ends; returns how many of them are done."""
@@ -164,7 +165,7 @@ class Verification:
         reason = ""
         try:
             asked = {**request, "cells": [[c.op, c.dtype, c.layout] for c in cells]}
-            with Child(asked, self.options.worker, self.options.silence) as child:
+            with Child(asked, self.options.worker, self._silence()) as child:
                 for message in child:
                     started = True
                     if "outcome" not in message:
@@ -175,8 +176,12 @@ class Verification:
                     if message["lost"]:
                         crashes[cells[done - 1].op] = crashes.get(cells[done - 1].op, 0) + 1
                         return done
-                    if self._late():
+                    if self._time_left() == 0:
                         return done
+        except Silence as error:
+            if self._time_left() == 0:  # the cell is one of those that are not finished
+                return done
+            reason = str(error)
         except ChildError as error:
             reason = str(error)
         if done == len(cells):
@@ -193,6 +198,11 @@ class Verification:
         self._add({**outcome, "failed": f"the child process {reason}"})
         crashes[at.op] = crashes.get(at.op, 0) + 1
         return done + 1
+
+    def _silence(self) -> float:
+        """Seconds in which a child must give a sign; an emulated device may work on a cell as long as there is time."""
+        emulated = self.found["machine"]["emulated"]
+        return max(self.options.silence, self._time_left()) if emulated else self.options.silence
 
     def _add(self, outcome: dict[str, Any]) -> None:
         self.tallies[outcome["op"]].add(outcome)
@@ -218,9 +228,10 @@ class Verification:
             "result": "failed" if failed else "passed" if self.finished else "interrupted",
             "interrupted": not self.finished,
             "seconds": round(time.perf_counter() - self.start, 1),
+            "limit": self.options.limit,
             "seed": self.options.seed,
             "quick": self.options.quick,
-            "cells": {key: sum(op[key] for op in ops.values()) for key in ("cells", "passed", "failed", "not_run")},
+            "cells": {k: sum(op[k] for op in ops.values()) for k in ("cells", "passed", "failed", "not_finished")},
             "ops_without_a_case": missing,
             "failures": self.failures,
             **self.found,
@@ -240,10 +251,10 @@ def write(report: dict[str, Any], folder: Path) -> tuple[Path, Path]:
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """The arguments of `python -m stator verify`."""
     command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
-    command.add_argument("--output", type=Path, default=Path(), metavar="FOLDER", help="where the two files go")
+    command.add_argument("--output", type=Path, metavar="FOLDER", help="write the report there, as a page and as JSON")
     command.add_argument("--quick", action="store_true", help="two dtypes of each op, in four layouts")
     command.add_argument("--seed", type=int, default=0, help="of the operands")
-    command.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="start no op after; 0 for none")
+    command.add_argument("--minutes", type=float, default=5, help="of work at most, the rest is not finished; 0: all")
     command.add_argument("--silence", type=float, default=60, metavar="SECONDS", help="end a child that says nothing")
     command.add_argument("--op", action="append", metavar="NAME", help="only this op of the op table; repeatable")
     command.add_argument("--dtype", action="append", metavar="NAME", help="only this dtype; repeatable")
@@ -252,7 +263,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """The command; returns the exit status: 0 if nothing failed and nothing was interrupted."""
+    """The command; returns the exit status: 0 if nothing failed and nothing was interrupted.
+
+    Cells for which there was no time are not failures.
+    """
     unknown = set(args.op or ()) - set(table())
     if unknown:
         console.print(f"The op table has no {', '.join(sorted(unknown))}: see `python -m stator ops`.", markup=False)
@@ -262,7 +276,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         device=args.device,
         quick=args.quick,
         seed=args.seed,
-        limit=args.limit,
+        limit=args.minutes * 60,
         silence=args.silence,
         ops=args.op,
         dtypes=args.dtype,
@@ -284,10 +298,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         except KeyboardInterrupt:  # what there is, is written
             bar.console.print("interrupted")
     report = verification.report
-    paths = write(report, args.output)
+    paths = write(report, args.output) if args.output else ()
     if args.json:
         print(json.dumps(report))
     else:
-        console.print(page.summary(report), markup=False, highlight=False)
-        console.print(f"Written: {', '.join(map(str, paths))}", markup=False, highlight=False)
+        for line in (*page.shown_failures(report), page.summary(report), *(f"Written: {path}" for path in paths)):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     return 0 if report["result"] == "passed" else 1

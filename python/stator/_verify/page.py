@@ -8,6 +8,7 @@ from stator._verify.given import LAYOUTS
 
 PART_NAMES = {"calls": "runtime calls", "exits": "exits", "timings": "timings", "ops": "ops"}
 SHOWN = 200  # failures on the page; the JSON file has all
+SAID = 20  # failures that the command itself says
 
 
 def summary(report: dict[str, Any]) -> str:
@@ -16,19 +17,38 @@ def summary(report: dict[str, Any]) -> str:
     parts = [f"{cells['passed']} of {cells['cells']} cells of {len(report['ops'])} ops passed"]
     if cells["failed"]:
         parts.append(f"{cells['failed']} failed")
-    if cells["not_run"]:
-        parts.append(f"{cells['not_run']} did not run")
+    if cells["not_finished"]:
+        parts.append(f"{cells['not_finished']} were not finished{within(report)}")
     calls, exits = report.get("runtime_calls"), report.get("exits")
     if calls:
-        parts.append(f"{len(calls['failed'])} of {calls['calls']} failing runtime calls were not survived")
+        lost = len(calls["failed"])
+        parts.append(
+            f"{lost} of {calls['calls']} failing runtime calls had consequences"
+            if lost
+            else f"each of {calls['calls']} failing runtime calls was survived"
+        )
     if exits:
-        parts.append(f"{sum(bool(x['failed']) for x in exits)} of {len(exits)} exits failed")
+        wrong = sum(bool(x["failed"]) for x in exits)
+        parts.append(f"{len(exits) - wrong} of {len(exits)} processes ended as they should")
     if report["ops_without_a_case"]:
         parts.append(f"{len(report['ops_without_a_case'])} ops have no case")
     if "error" in report:
         parts.append(report["error"])
     state = report["result"] + (", interrupted" if report["interrupted"] and report["result"] == "failed" else "")
     return f"{state} in {report['seconds']} s: {'; '.join(parts)}."
+
+
+def within(report: dict[str, Any]) -> str:
+    """The time that was given, if that is why cells are not finished."""
+    limit = report["limit"]
+    return f" within {limit / 60:g} minutes" if 0 < limit <= report["seconds"] else ""
+
+
+def shown_failures(report: dict[str, Any]) -> list[str]:
+    """The first failures of cells, each in a line, with how to run it again."""
+    found = report["failures"]
+    lines = [f"{f['op']} {f['dtype']} {f['layout']}: {f['message']}\n  {f['reproduce']}" for f in found[:SAID]]
+    return lines + ([f"and {len(found) - SAID} more, which --output writes"] if len(found) > SAID else [])
 
 
 def contract(op: dict[str, Any]) -> str:
@@ -160,7 +180,8 @@ def ops(report: dict[str, Any]) -> list[str]:
     for name, op in report["ops"].items():
         worst = op["worst_error"]
         shown = worst if isinstance(worst, str) else f"{worst:.2f}"
-        counts = f"{op['passed']} / {op['cells']}" + (f", {op['not_run']} not run" if op["not_run"] else "")
+        rest = f", {op['not_finished']} not finished" if op["not_finished"] else ""
+        counts = f"{op['passed']} / {op['cells']}{rest}"
         rows.append([name, counts, contract(op), shown, op["worst_at"], len(op["passed_layouts"]), layouts(op)])
     header = ["op", "passed", "contract", "worst error", "at", "dtypes", "layouts passed"]
     return [*lines, *table(header, rows), ""]
