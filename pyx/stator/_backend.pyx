@@ -316,13 +316,13 @@ cdef class Backend:
         after_wait(self)
 
     def resources(self) -> list[dict[str, Any]]:
-        """The live tracked objects: kind, bytes, age in seconds, origin (the op) and exported."""
+        """The live tracked objects: kind, bytes, age in seconds to three decimals, origin (the op) and exported."""
         cdef vector[cpp.Resource] found
         cdef size_t i
         settle()
         with nogil:
             found = self.c.resources()
-        return [{"kind": decoded(found[i].kind), "bytes": found[i].bytes, "age": found[i].age,
+        return [{"kind": decoded(found[i].kind), "bytes": found[i].bytes, "age": round(found[i].age, 3),
                  "origin": decoded(found[i].origin), "exported": found[i].exported} for i in range(found.size())]
 
     def memory_stats(self) -> dict[str, Any]:
