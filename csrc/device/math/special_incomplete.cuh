@@ -141,6 +141,7 @@ STATOR_CALL Incomplete incomplete_gamma(double a, double x) {
   if (x == 0 || isinf(a)) return {0, false};
   constexpr double huge = 1e300;  // where sums of a and x may overflow
   if (a > huge || x > huge) return {x == a ? 0.5 : 0.0, x >= a};
+  if (a >= 8 && x < 1e-100 * a) return {0, false};  // (x / a)^a is smaller than the smallest number
   if (a >= 20) {
     const Pair power = log2_of_power(a, x);
     const double half_square = -power.hi / a * detail::ln_2;

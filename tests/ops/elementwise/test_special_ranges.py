@@ -196,3 +196,19 @@ def test_complex_tangents_in_double_precision(be, name):
     want = np.array([complex(v) for v in exact])
     got = function(name)(be.asarray(z.astype(np.complex128))).to_numpy()
     assert_matches(got, want, bound(name, "complex128"), name, operands=[z])
+
+
+@pytest.mark.parametrize("a", [5e-324, 1e-200, 0.5, 7.5, 8.0, 10.0, 20.0, 1e5, 1e300])
+def test_incomplete_gamma_of_tiny_arguments(be, a):
+    x = np.array([5e-324, 1e-310, 2.3e-308, 1e-300, 1e-200, 1e-100, 1e-50, 1e-10])
+    with mp.workdps(360):
+        lower = [mp.mpf(0)] * x.size
+        if a < 1e6:  # the series, DLMF 8.7.1; of larger a it is 0
+            factors = [mp.exp(a * mp.log(mp.mpf(v)) - v - mp.loggamma(1 + mp.mpf(a))) for v in x]
+            sums = [mp.fsum(mp.mpf(v) ** k / mp.rf(mp.mpf(a) + 1, k) for k in range(40)) for v in x]
+            lower = [factor * total for factor, total in zip(factors, sums, strict=True)]
+        wants = {"gammainc": lower, "gammaincc": [1 - v for v in lower]}
+    for name, want in wants.items():
+        got = function(name)(be.full(x.shape, a), be.asarray(x)).to_numpy()
+        want = np.array([as_float(v) for v in want])
+        assert_matches(got, want, bound(name, "float64"), name, operands=[np.full(x.shape, a), x])
