@@ -174,6 +174,23 @@ STATOR_FN void results_of(Y* y, int64_t n, const X*... x) {
 // Some functors have a shorter function for usual arguments, with which a chunk is computed that has no others.
 template <class F, class C>
 concept HasUsual = std::is_floating_point_v<C> && requires { typename F::template Usual<C>; };
+// Where the library's vector functions compute usual elements, others are replaced, so that these keep their bits.
+template <class F, class C>
+STATOR_FN void replaced_results_of(C* y, int64_t n, const C* x) {
+  using Usual = typename F::template Usual<C>;
+  constexpr int64_t part = 64;
+  C operand[part], usual[part];  // y may be x
+  for (int64_t at = 0; at < n; at += part) {
+    const int64_t count = std::min(part, n - at);
+    for (int64_t i = 0; i < count; ++i) {
+      operand[i] = x[at + i];
+      usual[i] = Usual::rank(operand[i]) > Usual::last ? C(0) : operand[i];
+    }
+    results_of<Usual>(y + at, count, usual);
+    for (int64_t i = 0; i < count; ++i)
+      if (Usual::rank(operand[i]) > Usual::last) y[at + i] = F{}(operand[i]);
+  }
+}
 template <class F, class C, class... X>
 STATOR_FN void usual_results_of(C* y, int64_t n, const X*... x) {
   using Usual = typename F::template Usual<C>;
@@ -188,6 +205,8 @@ STATOR_FN void usual_results_of(C* y, int64_t n, const X*... x) {
   for (int64_t i = 4 * part; i < n; ++i) rank = std::max(rank, rank_at(i));
   if (rank <= Usual::last)
     results_of<Usual>(y, n, x...);
+  else if constexpr (requires { Usual::replaced; })
+    replaced_results_of<F>(y, n, x...);
   else
     results_of<F>(y, n, x...);
 }

@@ -9,6 +9,8 @@ UNUSUAL = {
     "log": [0.0, -0.0, -1.0, np.inf, -np.inf, np.nan, 1e-310, 1e-42],
     "log2": [0.0, -0.0, -1.0, np.inf, -np.inf, np.nan, 1e-310, 1e-42],
     "log10": [0.0, -0.0, -1.0, np.inf, -np.inf, np.nan, 1e-310, 1e-42],
+    "sin": [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e9, -1e30],
+    "cos": [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e9, -1e30],
     "tan": [np.inf, -np.inf, np.nan, 201.0, -3e5, 1e30],
 }
 ENDS = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-310, -1e-42, 1e300, 1e38, -1.5]

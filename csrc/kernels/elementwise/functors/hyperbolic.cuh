@@ -1,14 +1,15 @@
 // Hyperbolic functions and their inverses.
 #pragma once
 
+#include "device/math/circular.cuh"
 #include "device/math/math.cuh"
 #include "kernels/elementwise/functors/math_function.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-STATOR_MATH_FUNCTION(sinh)
-STATOR_MATH_FUNCTION(cosh)
-STATOR_MATH_FUNCTION(tanh)
+STATOR_TURNING_FUNCTION(sinh)
+STATOR_TURNING_FUNCTION(cosh)
+STATOR_TURNING_FUNCTION(tanh)
 STATOR_MATH_FUNCTION(asinh)
 STATOR_MATH_FUNCTION(acosh)
 STATOR_MATH_FUNCTION(atanh)

@@ -2,6 +2,7 @@
 // device/math/math.cuh.
 #pragma once
 
+#include "device/math/circular.cuh"
 #include "device/math/complex_special.cuh"
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
@@ -9,7 +10,7 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-STATOR_MATH_FUNCTION(exp)
+STATOR_TURNING_FUNCTION(exp)
 STATOR_MATH_FUNCTION(exp2)
 STATOR_MATH_FUNCTION(expm1)
 STATOR_MATH_FUNCTION(log1p)

@@ -1,4 +1,5 @@
 // STATOR_MATH_FUNCTION(name): the functor of the function of one operand that has this name in device/math.
+// STATOR_TURNING_FUNCTION(name): likewise, and of complex numbers the one in device/math/circular.cuh.
 #pragma once
 
 #include "device/math/math.cuh"
@@ -14,6 +15,17 @@ namespace math = stator::STATOR_TARGET;
     STATOR_FN C operator()(C x) const { \
       return math::name(x);             \
     }                                   \
+  };
+
+#define STATOR_TURNING_FUNCTION(name)              \
+  struct name {                                    \
+    template <class C>                             \
+    STATOR_FN C operator()(C x) const {            \
+      if constexpr (std::is_same_v<C, complex128>) \
+        return math::libm::full_##name(x);         \
+      else                                         \
+        return math::name(x);                      \
+    }                                              \
   };
 
 }  // namespace stator::STATOR_TARGET::elementwise::functors

@@ -1,6 +1,7 @@
 // Circular functions and their inverses, and angles.
 #pragma once
 
+#include "device/math/circular.cuh"
 #include "device/math/complex_special.cuh"
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
@@ -8,8 +9,32 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-STATOR_MATH_FUNCTION(sin)
-STATOR_MATH_FUNCTION(cos)
+struct sin {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    if constexpr (std::is_same_v<C, double> || std::is_same_v<C, complex128>)
+      return math::libm::full_sin(x);
+    else
+      return math::sin(x);
+  }
+  template <class C>
+    requires std::is_same_v<C, double>
+  using Usual = math::libm::UsualSin;
+};
+
+struct cos {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    if constexpr (std::is_same_v<C, double> || std::is_same_v<C, complex128>)
+      return math::libm::full_cos(x);
+    else
+      return math::cos(x);
+  }
+  template <class C>
+    requires std::is_same_v<C, double>
+  using Usual = math::libm::UsualCos;
+};
+
 STATOR_MATH_FUNCTION(asin)
 STATOR_MATH_FUNCTION(acos)
 STATOR_MATH_FUNCTION(atan)
@@ -17,7 +42,10 @@ STATOR_MATH_FUNCTION(atan)
 struct tan {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return math::tan(x);
+    if constexpr (std::is_same_v<C, double> || std::is_same_v<C, complex128>)
+      return math::libm::full_tan(x);
+    else
+      return math::tan(x);
   }
   template <class C>
   using Usual = math::libm::UsualTan<C>;
