@@ -398,6 +398,7 @@ def asarray(obj: ArrayLike, /, *, dtype: DTypeLike | None = None, device: Device
         target = resolve(device, "asarray")
         values = as_numpy(obj, copy)
         if dtype is not None and isinstance(obj, (list, tuple, int, complex)) and not isinstance(obj, np.generic):
+            values = with_integers(obj, values, wrap_dtype(<CppDType>as_dtype(dtype, "asarray")))
             require_fit(values, wrap_dtype(<CppDType>as_dtype(dtype, "asarray")))
         out = from_numpy(values, target, copy, page_locked)
     return convert(out, dtype, copy, fresh)
@@ -423,6 +424,19 @@ cdef object as_numpy(object obj, object copy):
     if out.dtype == object and isinstance(obj, int):
         raise InvalidValueError("The integer does not fit 64 bits", op="asarray", remedy="Use a float.")
     return out
+
+
+cdef object with_integers(object obj, object values, DType dtype):
+    # NumPy makes float64 of lists of integers on both sides of 2^63, which loses the last bits of what dtype holds.
+    if values.dtype != np.float64 or "integer" not in dtype.kind or not np.any(np.abs(values) > 2.0**53):
+        return values
+    numbers = np.asarray(obj, object)
+    if not all(isinstance(v, (int, np.integer)) for v in numbers.flat):
+        return values
+    try:
+        return numbers.astype(dtype.numpy())
+    except OverflowError as error:
+        raise InvalidValueError(str(error), op="asarray", remedy="Use numbers in range, or a wider dtype.") from None
 
 
 cdef int require_fit(object values, DType dtype) except -1:

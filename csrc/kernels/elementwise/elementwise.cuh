@@ -64,6 +64,12 @@ void elementwise(const params::Queue& q, const params::Elementwise& e) {
   constexpr DTypeSet computed = Rule == ResultRule::inexact ? Dtypes & dtypes::inexact : Dtypes;
   constexpr DTypeSet dense = computed & dense_dtypes<F>();
   const char* name = op_names[q.op];
+  if constexpr (ComparesSigns<F>) {  // only such an operand of uint64 is computed in int64
+    if (e.compute == DType::int64 && e.in[1].dtype == DType::uint64)
+      return launch_strided<typename F::template BesideUnsigned<0>, int64_t, bool, N>(q, name, e);
+    if (e.compute == DType::int64 && e.in[0].dtype == DType::uint64)
+      return launch_strided<typename F::template BesideUnsigned<1>, int64_t, bool, N>(q, name, e);
+  }
   const DType storage = storage_dtype(e);
 #define STATOR_X(dtype, type)                                                                                        \
   if constexpr (in(DType::dtype, dense))                                                                             \

@@ -71,6 +71,9 @@ concept Heavy = F::heavy;
 // Of<Half>: the functor for operands of that half type, where the result depends on it. It computes in float too.
 template <class F>
 concept DependsOnHalf = requires { typename F::template Of<float16>; };
+// BesideUnsigned<K>: the functor for a signed operand K beside a uint64, both of which it takes as int64.
+template <class F>
+concept ComparesSigns = requires { typename F::template BesideUnsigned<0>; };
 // faults(x...): whether integer operands are an error, which is reported in the error slot as `fault`.
 template <class F>
 concept Faulting = requires { F::faults(int64_t(0), int64_t(0)); };

@@ -57,6 +57,25 @@ struct Number {
   unsigned char value[16];
 };
 
+bool is_comparison(Op op) {
+  return op == Op::equal || op == Op::not_equal || op == Op::less || op == Op::less_equal || op == Op::greater ||
+         op == Op::greater_equal;
+}
+
+// Of two integers that no integer dtype holds both, the place of the one that may be negative; else -1.
+int beside_unsigned(std::span<const Operand> operands) {
+  bool wide[2], negative[2];
+  for (int k = 0; k < 2; ++k) {
+    const Operand& x = operands[size_t(k)];
+    if (x.array ? !in(x.array->dtype(), dtypes::integers) : !is_integer(x.scalar)) return -1;
+    wide[k] = x.array ? x.array->dtype() == DType::uint64 : !fits(x.scalar, DType::int64);
+    negative[k] = x.array ? in(x.array->dtype(), dtypes::signed_integers) : !fits(x.scalar, DType::uint64);
+  }
+  for (int k = 0; k < 2; ++k)  // a number beyond int64 is computed so beside any array but uint64
+    if (wide[1 - k] && (negative[k] || (!operands[size_t(1 - k)].array && !wide[k]))) return k;
+  return -1;
+}
+
 Number make_number(const OpInfo& entry, const Scalar& value, DType computed) {
   Number number{compute_dtype(computed), {}};
   // A comparison with a number that the dtype cannot represent is exact, as long as 64 bits can represent it.
@@ -138,7 +157,9 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   OpCall call(op, {array[0], array[1], array[2], array[3], options.out}, stream);
   const bool select = entry.shape_class == ShapeClass::select;
   if (select) require_condition(entry, operands[0]);
-  const Types types = resolve(entry, common_dtype(operands, select ? 1 : 0), options.dtype);
+  Types types = resolve(entry, common_dtype(operands, select ? 1 : 0), options.dtype);
+  const int signed_operand = is_comparison(op) ? beside_unsigned(operands) : -1;
+  if (signed_operand >= 0) types.computed = DType::int64;  // in which the kernels know an operand of uint64
   if (options.out && options.out->dtype() != types.result && in(types.result, dtypes::integers)) {
     // Integers wrap in the result's width before they are widened.
     call.output(common_shape(entry, operands), types.result, options.out);
@@ -159,8 +180,10 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
     if (exponent.type == Scalar::Type::integer && exponent.i < 0) refuse_exponent(exponent.i, "");
   }
   Number number[most_operands];
-  for (size_t k = 0; k < operands.size(); ++k)
-    if (!array[k]) number[k] = make_number(entry, operands[k].scalar, types.computed);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const bool beyond = signed_operand >= 0 && size_t(signed_operand) != k;
+    if (!array[k]) number[k] = make_number(entry, operands[k].scalar, beyond ? DType::uint64 : types.computed);
+  }
   const std::span<const Array* const> inputs(array, operands.size());
   Array result = options.out ? call.output(shape, types.result, options.out)
                              : empty_like(call, shape, types.result, select ? inputs.subspan(1) : inputs);

@@ -11,12 +11,19 @@ namespace stator::STATOR_TARGET::elementwise::functors {
 
 namespace math = stator::STATOR_TARGET;
 
+// BesideUnsigned<K>: the comparison where operand K is an int64 and the other one a uint64, as an int64 of its bits,
+// which is negative where the number is beyond int64.
+
 struct equal {
   static constexpr bool modular = true, light = true;
   template <class C>
   STATOR_FN bool operator()(C a, C b) const {
     return a == b;
   }
+  template <int K>
+  struct BesideUnsigned {
+    STATOR_FN bool operator()(int64_t a, int64_t b) const { return (a == b) & (a >= 0); }
+  };
 };
 
 struct not_equal {
@@ -25,6 +32,10 @@ struct not_equal {
   STATOR_FN bool operator()(C a, C b) const {
     return !(a == b);
   }
+  template <int K>
+  struct BesideUnsigned {
+    STATOR_FN bool operator()(int64_t a, int64_t b) const { return (a != b) | (a < 0); }
+  };
 };
 
 struct less {
@@ -33,6 +44,10 @@ struct less {
   STATOR_FN bool operator()(C a, C b) const {
     return a < b;
   }
+  template <int K>
+  struct BesideUnsigned {
+    STATOR_FN bool operator()(int64_t a, int64_t b) const { return K == 0 ? (b < 0) | (a < b) : (a >= 0) & (a < b); }
+  };
 };
 
 struct less_equal {
@@ -41,6 +56,10 @@ struct less_equal {
   STATOR_FN bool operator()(C a, C b) const {
     return a <= b;
   }
+  template <int K>
+  struct BesideUnsigned {
+    STATOR_FN bool operator()(int64_t a, int64_t b) const { return K == 0 ? (b < 0) | (a <= b) : (a >= 0) & (a <= b); }
+  };
 };
 
 // The caller swaps the operands.
