@@ -53,6 +53,7 @@ def _by_rows(order: object) -> bool:
 
 def _in_order(x: Array, order: str, op: str) -> list[int]:
     """The axes from the slowest to the fastest in an order of elements: "C", "F", or "A" and "K" as they are stored."""
+    order = order.upper() if isinstance(order, str) else order
     _one_of(order, ("C", "F", "A", "K"), "order", op)
     by_rows = list(range(x.ndim))
     if order == "K":
@@ -223,7 +224,13 @@ def partitioned(x: Array, kth: Any, axis: int) -> Array:
     if x.size == 0:  # which has no such position, as NumPy does not say
         return copy(x)
     places = kth.tolist() if isinstance(kth, (np.ndarray, np.generic)) else kth
-    return sort(x, axis) if "complex" in x.dtype.kind else partition(x, places, axis=axis)
+    if "complex" not in x.dtype.kind:
+        return partition(x, places, axis=axis)
+    length = x.shape[_axes(x, "partition", axis=axis)[0]]
+    for place in places if isinstance(places, (list, tuple)) else [places]:
+        if not -length <= operator.index(place) < length:
+            raise InvalidValueError(f"kth={kth!r} of {length} elements", op="partition", remedy="Give one in range.")
+    return sort(x, axis)
 
 
 def _take(
@@ -301,6 +308,10 @@ class Flat:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         row = ravel(self.base)
+        if isinstance(value, (Array, list, tuple)) and isinstance(key, (slice, list)):  # NumPy repeats the values
+            count = row[key].size
+            given = ravel(on_device(self.base, value, "Array.flat"))
+            value = cycled(given, count) if given.size else given
         row[key] = value
         if self.base.size and row.data_ptr != self.base.data_ptr:  # a copy, since the strides allow no view
             self.base[...] = reshape(row, self.base.shape)

@@ -163,6 +163,10 @@ class InvalidValueError(StatorError, ValueError):
     """An argument has a value that is not allowed."""
 
 
+class NumberRangeError(InvalidValueError, OverflowError):
+    """A number is beyond the dtype that it is written to."""
+
+
 class ConfigurationError(InvalidValueError, DTypeError):
     """Values of a configuration cannot be used, of the wrong type or beyond their limits.
 

@@ -23,6 +23,7 @@ MODULES = (
     "_join",
     "_reductions",
     "_quantiles",
+    "_padding",
     "_sorting",
     "_indexing",
     "_grids",
@@ -36,6 +37,7 @@ MODULES = (
     "_polynomials",
     "_products",
     "_windows",
+    "_stride_tricks",
     "fft",
     "linalg",
     "random",
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from stator.numpy._indexing import *  # noqa: F403
     from stator.numpy._join import *  # noqa: F403
     from stator.numpy._math import *  # noqa: F403
+    from stator.numpy._padding import *  # noqa: F403
     from stator.numpy._polynomials import *  # noqa: F403
     from stator.numpy._printing import *  # noqa: F403
     from stator.numpy._products import *  # noqa: F403

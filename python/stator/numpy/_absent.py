@@ -30,7 +30,7 @@ absent("Memory is not mapped from files; use load.", "memmap")
 absent(
     "There are no scalar classes; dtypes are stator's.", "sctypeDict", "ScalarType", "dtypes", "exceptions", "typing"
 )
-absent("It is an internal or an outdated namespace of NumPy.", "core", "lib", "emath", "polynomial")
+absent("It is an internal or an outdated namespace of NumPy.", "core", "emath", "polynomial")
 absent(
     "Polynomials are vectors of coefficients here; use polyval, polyadd, polymul, polyder, polyint and roots.", "poly1d"
 )

@@ -24,11 +24,13 @@ def both(x1: Any, x2: Any) -> tuple[Array, Array]:
     return a, b
 
 
-def float_power(x1: Any, x2: Any) -> Array:
+def float_power(x1: Any, x2: Any) -> Any:
     """x1 to the power x2, in float64 or complex128."""
-    a, b = both(x1, x2)
-    kind = "complex128" if "complex" in a.dtype.kind else "float64"
-    return stator.pow(a.astype(kind, copy=False), b.astype(kind, copy=False))
+    given = [x1, x2]
+    like = _convert.array(_convert.first_array(given), "float_power")
+    kind = "complex128" if "complex" in stator.result_type(x1, x2).kind else "float64"
+    a, b = (_convert.assigned(v, stator.dtype(kind), "float_power", like=like) for v in given)
+    return stator.pow(a, b)
 
 
 def divmod(x1: Any, x2: Any) -> tuple[Array, Array]:
@@ -87,8 +89,10 @@ def bitwise_count(x: Array) -> Array:
 
 
 def reciprocal(x: Array) -> Array:
-    """1 / x; of integers the quotient of integers."""
-    return stator.floor_divide(1, x) if "integer" in x.dtype.kind else stator.reciprocal(x)
+    """1 / x; of integers without its fraction, which leaves 1, -1 and 0."""
+    if "integer" not in x.dtype.kind:
+        return stator.reciprocal(x)
+    return stator.where(stator.equal(stator.abs(x), 1), x, 0)
 
 
 def integral(name: str) -> Any:

@@ -5,6 +5,7 @@ Lists and numbers are converted; NumPy's and other libraries' arrays are refused
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ from stator._array import Array
 from stator._dtype import DType
 from stator._methods import require_cast as require_cast
 from stator._methods import stored
-from stator.errors import AxisError, DTypeError, InvalidValueError, StatorError, renamed
+from stator.errors import AxisError, DTypeError, InvalidValueError, NumberRangeError, StatorError, renamed
 
 ArrayLike: TypeAlias = Any  # an Array, a number, or nested lists and tuples of numbers
 DTypeLike: TypeAlias = Any  # whatever numpy.dtype or stator.dtype takes
@@ -111,16 +112,61 @@ def floating(x: Array) -> Array:
     return x if "floating" in x.dtype.kind else x.astype("float64")
 
 
-def integers(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
-    """An index argument, which may also be a NumPy array: int64 or the integer dtype that it has."""
+def places(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
+    """An index argument, which may also be a NumPy array; a list of nothing is int64."""
     if isinstance(value, np.ndarray):
         value = stator.asarray(value, device=None if like is None else like.backend)
     x = array(value, op, like=like)
-    if x.size == 0 and not isinstance(value, Array):
+    return x.astype("int64") if x.size == 0 and not isinstance(value, Array) else x
+
+
+def integers(value: ArrayLike, op: str, *, like: Array | None = None, bools: bool = False) -> Array:
+    """As places(), of integers, or also of bools, which are 0 and 1."""
+    x = places(value, op, like=like)
+    if bools and x.dtype.name == "bool":
         return x.astype("int64")
     if "integer" not in x.dtype.kind:
         raise DTypeError(f"Indices of dtype {x.dtype}", op=op, remedy="Pass integers.")
     return x
+
+
+def on_host(value: Any, kind: DType, op: str) -> np.ndarray[Any, Any]:
+    """Numbers as NumPy assigns them to an array of a dtype: truncated to integers, which must be in range."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+            return np.asarray(value, "float32" if kind.name == "bfloat16" else kind.numpy())
+    except OverflowError as error:
+        raise NumberRangeError(str(error), op=op, remedy=f"Give a number that {kind} holds.") from None
+    except ValueError as error:
+        raise InvalidValueError(str(error), op=op, remedy=f"Give numbers that {kind} holds.") from None
+    except TypeError as error:
+        raise DTypeError(str(error), op=op, remedy=f"Give numbers that {kind} holds.") from None
+
+
+def assigned(value: ArrayLike, kind: DType, op: str, *, like: Array) -> Array:
+    """What an array of a dtype takes of a value that is written to it: arrays are converted, numbers checked."""
+    if not isinstance(value, Array):
+        if not is_number(value) and not isinstance(value, (list, tuple, range, np.generic)):
+            raise refused(value, op)
+        value = stator.asarray(on_host(value, kind, op), device=like.backend)
+    found: Array = value.astype(kind, copy=False)
+    return found
+
+
+def on_python(value: Any) -> Any:
+    """A 0-d array or a NumPy number as a Python number, which reads an Array back; anything else as it is."""
+    if isinstance(value, (Array, np.ndarray)):
+        return value.item() if value.ndim == 0 else value
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def lengths(shape: Any) -> Any:
+    """A shape whose lengths may be 0-d arrays, or which may be an array itself: they are read back."""
+    if isinstance(shape, (tuple, list)):
+        return tuple(on_python(n) for n in shape)
+    found = on_python(shape)
+    return tuple(found.tolist()) if isinstance(found, (Array, np.ndarray)) else found
 
 
 def axis(value: Any, ndim: int, op: str) -> int:
@@ -136,6 +182,11 @@ def axis(value: Any, ndim: int, op: str) -> int:
     return int(found) % ndim
 
 
+def axis_or_none(value: Any, x: Array) -> Any:
+    """The axis, of which reductions of NumPy take 0 and -1 of a 0-d array too: None then."""
+    return None if x.ndim == 0 and type(value) is int and value in (0, -1) else value
+
+
 def axes(value: Any, ndim: int, op: str) -> tuple[int, ...]:
     """Several distinct axes, all of them for None."""
     if value is None:
@@ -148,9 +199,10 @@ def axes(value: Any, ndim: int, op: str) -> tuple[int, ...]:
 
 def order_is_c(order: str | None, op: str) -> bool:
     """Whether an order argument asks for row-major; False for "F", an error for anything unknown."""
-    if order not in (None, "C", "K", "A", "F"):
+    given = order.upper() if isinstance(order, str) else order
+    if given not in (None, "C", "K", "A", "F"):
         raise InvalidValueError(f"order={order!r}", op=op, remedy="Pass 'C', 'F', 'A' or 'K'.")
-    return order != "F"
+    return given != "F"
 
 
 def out_array(out: Out, op: str) -> Array | None:

@@ -10,10 +10,12 @@ import numpy as np
 
 import stator
 from stator._array import Array
-from stator.errors import InvalidValueError
+from stator.errors import DTypeError, InvalidValueError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, DTypeLike
 from stator.numpy._rows import differs, same
+
+COMPLEX = "complex floating"
 
 
 def _c_order(order: str | None, op: str) -> None:
@@ -96,30 +98,32 @@ def require(a: Any, dtype: DTypeLike = None, requirements: Any = None) -> Array:
 def empty(shape: Any, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Array:
     """An uninitialised array."""
     _c_order(order, "empty")
-    return stator.empty(shape, dtype=_convert.dtype_or_none(dtype), device=device)
+    return stator.empty(_convert.lengths(shape), dtype=_convert.dtype_or_none(dtype), device=device)
 
 
 @differs("The default of device= is the current backend; order='F' is refused")
 def zeros(shape: Any, dtype: DTypeLike = None, order: str = "C", *, device: Any = None) -> Array:
     """An array of zeros."""
     _c_order(order, "zeros")
-    return stator.zeros(shape, dtype=_convert.dtype_or_none(dtype), device=device)
+    return stator.zeros(_convert.lengths(shape), dtype=_convert.dtype_or_none(dtype), device=device)
 
 
 @differs("The default of device= is the current backend; order='F' is refused")
 def ones(shape: Any, dtype: DTypeLike = None, order: str = "C", *, device: Any = None) -> Array:
     """An array of ones."""
     _c_order(order, "ones")
-    return stator.ones(shape, dtype=_convert.dtype_or_none(dtype), device=device)
+    return stator.ones(_convert.lengths(shape), dtype=_convert.dtype_or_none(dtype), device=device)
 
 
 def _filled(shape: Any, fill_value: ArrayLike, dtype: Any, device: Any, op: str) -> Array:
+    shape = _convert.lengths(shape)
     if _convert.is_number(fill_value):
-        return stator.full(shape, fill_value, dtype=dtype, device=device)
+        value = fill_value if dtype is None else _convert.on_host(fill_value, dtype, op).item()
+        return stator.full(shape, value, dtype=dtype, device=device)
     value = _convert.array(fill_value, op)
     home = value.backend if device is None else device
     out = stator.empty(shape, dtype=dtype or value.dtype, device=home)
-    out[...] = value.to_device(out.device)
+    out[...] = value.to_device(out.device).astype(out.dtype, copy=False)
     return out
 
 
@@ -192,21 +196,28 @@ def full_like(
     """An array of one value, of the shape and dtype of another one."""
     x = _convert.array(a, "full_like")
     kind = _convert.dtype_or_none(dtype) or x.dtype
-    if _convert.is_number(fill_value) and kind.kind != "bool":
-        fill_value = kind.numpy().type(fill_value).item() if kind.name != "bfloat16" else fill_value
-    elif _convert.is_number(fill_value):
-        fill_value = bool(fill_value)
     return _filled(
         x.shape if shape is None else shape, fill_value, kind, x.backend if device is None else device, "full_like"
     )
 
 
-@same
+@differs("The last bits of floating ranges may differ; 0-d arrays are read back, which synchronises")
 def arange(
     start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike = None, device: Any = None
 ) -> Array:
-    """Evenly spaced numbers from start to stop, without stop."""
-    return stator.arange(start_or_stop, stop, step, dtype=_convert.dtype_or_none(dtype), device=device)
+    """Evenly spaced numbers from start to stop, without stop; complex ones and bools are made on the host."""
+    ends = [_convert.on_python(v) for v in (start_or_stop, stop, step)]
+    kind = _convert.dtype_or_none(dtype)
+    if device is None:
+        found = _convert.first_array((start_or_stop, stop, step))
+        device = None if found is None else found.backend
+    if any(isinstance(v, (bool, complex)) for v in ends) or (kind is not None and kind.kind in ("bool", COMPLEX)):
+        try:
+            host = np.arange(*(ends if ends[1] is not None else [0, ends[0], ends[2]]), dtype=kind and kind.numpy())
+        except TypeError as error:
+            raise DTypeError(str(error), op="arange", remedy="Give fewer bools, or another dtype.") from None
+        return stator.asarray(host, device=device)
+    return stator.arange(*ends, dtype=kind, device=device)
 
 
 @differs("The ends are numbers, or arrays of any number of axes, in float64")
@@ -288,6 +299,7 @@ def eye(
 ) -> Array:
     """A matrix with ones on diagonal k."""
     _c_order(order, "eye")
+    N, M, k = (_convert.on_python(v) for v in (N, M, k))
     return stator.eye(N, M, k=k, dtype=_convert.dtype_or_none(dtype), device=device)
 
 
@@ -353,7 +365,7 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1) -> Array:
 @differs("order='F' gives a transposed view of a copy")
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """A copy."""
-    return _convert.called("copy", a, order)
+    return _convert.called("copy", a, order.upper() if isinstance(order, str) else order)
 
 
 @differs("A conversion beyond the range saturates, as stator.astype")

@@ -135,13 +135,36 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return bool(np.isdtype(np.dtype(_host(dtype)), kinds))
 
 
-@differs("The limits as Python numbers, in the fields of the array API")
+class FloatLimits:
+    """The limits of a floating dtype: NumPy's fields as Python numbers, and `dtype`, that of the real numbers."""
+
+    def __init__(self, dtype: DType) -> None:
+        self._found = stator.finfo(dtype)
+        host = self._found.dtype.numpy()
+        if dtype.name == "bfloat16":
+            import ml_dtypes
+
+            self._library: Any = ml_dtypes.finfo(host)  # type: ignore[no-untyped-call]
+        else:
+            self._library = np.finfo(host)
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(self._found, name):
+            return getattr(self._found, name)
+        value = getattr(self._library, name)
+        return float(value) if isinstance(value, np.generic) else value
+
+    def __repr__(self) -> str:
+        return repr(self._found).replace("FloatInfo", "finfo")
+
+
+@differs("The limits as Python numbers")
 def finfo(dtype: DTypeLike) -> Any:
     """The limits of a floating dtype."""
     kind = dtype.dtype if isinstance(dtype, Array) else _convert.dtype(dtype)
     if "floating" not in kind.kind:
         raise InvalidValueError(f"The dtype {kind} is not inexact", op="finfo", remedy="Use iinfo for integers.")
-    return stator.finfo(kind)
+    return FloatLimits(kind)
 
 
 @differs("The limits as Python numbers, in the fields of the array API")

@@ -30,7 +30,7 @@ def _own(a: Any, op: str) -> Array:
 def take(a: ArrayLike, indices: Any, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
     """The elements at indices of an axis, or of the flattened array."""
     x = _convert.array(a, "take", like=_convert.first_array((indices,)))
-    index = _convert.integers(indices, "take", like=x)
+    index = _convert.integers(indices, "take", like=x, bools=True)
     return _convert.called("take", x, index, axis, _convert.out_array(out, "take"), mode)
 
 
@@ -64,23 +64,22 @@ def put_along_axis(arr: Array, indices: Any, values: ArrayLike, axis: int | None
 def put(a: Array, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Writes values, repeated as often as needed, at indices of the flattened array. In place."""
     x = _own(a, "put")
-    index = _convert.integers(ind, "put", like=x)
-    _convert.called("put", x, index, _convert.array(v, "put", like=x), mode)
+    index = _convert.integers(ind, "put", like=x, bools=True)
+    _convert.called("put", x, index, _convert.assigned(v, x.dtype, "put", like=x), mode)
 
 
 @same
 def putmask(a: Array, /, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes values where the mask is true: each at its own place, repeated as often as needed. In place."""
     x = _own(a, "putmask")
-    chosen, given = (
-        _convert.arrays("putmask", mask, values)
-        if not isinstance(mask, Array)
-        else (mask, _convert.array(values, "putmask", like=x))
-    )
+    chosen = _convert.array(mask, "putmask", like=x)
+    if isinstance(values, Array):
+        _convert.require_cast(values.dtype, x.dtype, "putmask", "safe")
+    given = _convert.assigned(values, x.dtype, "putmask", like=x)
     if chosen.shape != x.shape:
         raise ShapeError(f"mask of shape {chosen.shape}", op="putmask", remedy=f"Give one of shape {x.shape}.")
     if given.size and x.size:
-        spread = stator.reshape(cycled(stator.ravel(given.to_device(x.device).astype(x.dtype)), x.size), x.shape)
+        spread = stator.reshape(cycled(stator.ravel(given.to_device(x.device)), x.size), x.shape)
         x[...] = stator.where(chosen.astype("bool", copy=False), spread, x)
 
 
@@ -89,7 +88,9 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     """Writes values one after the other where the mask is true, repeated as often as needed. In place."""
     x = _own(arr, "place")
     chosen = _convert.array(mask, "place", like=x).astype("bool", copy=False)
-    given = stator.ravel(_convert.array(vals, "place", like=x)).astype(x.dtype)
+    if isinstance(vals, Array):
+        _convert.require_cast(vals.dtype, x.dtype, "place", "safe")
+    given = stator.ravel(_convert.assigned(vals, x.dtype, "place", like=x))
     if not given.size:
         if bool(stator.any(chosen)):
             raise InvalidValueError("Cannot insert from an empty array", op="place", remedy="Give values.")
@@ -104,12 +105,14 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
 def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: Any = True) -> None:
     """Assigns src to dst, where a mask is true. In place."""
     x = _own(dst, "copyto")
-    if _convert.is_number(src) and where is True:
-        x[...] = src
-        return
-    value = _convert.array(src, "copyto", like=x)
-    if not _convert.is_number(src):
+    if _convert.is_number(src):
+        _require_number(src, x, casting)
+        value = _convert.assigned(src, x.dtype, "copyto", like=x)
+    else:
+        value = _convert.array(src, "copyto", like=x)
         _convert.require_cast(value.dtype, x.dtype, "copyto", casting)
+    if value.ndim > x.ndim and set(value.shape[: value.ndim - x.ndim]) == {1}:
+        value = stator.reshape(value, value.shape[value.ndim - x.ndim :])
     value = stator.broadcast_to(value, x.shape)
     if where is not True:
         mask = stator.broadcast_to(_convert.array(where, "copyto", like=x).astype("bool", copy=False), x.shape)
@@ -117,12 +120,19 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: Any = 
     x[...] = value
 
 
+def _require_number(value: Any, x: Array, casting: str) -> None:
+    """DTypeError for a number of another kind than the array's, which is what counts of numbers."""
+    own = stator.result_type(x.dtype, value) if x.dtype.name != "bool" else stator.asarray(value, device="cpu").dtype
+    if own != x.dtype:
+        _convert.require_cast(own, x.dtype, "copyto", casting)
+
+
 @differs(LATE)
 def choose(a: ArrayLike, choices: Any, out: Out = None, mode: str = "raise") -> Array:
     """At each place the element of the choice that the index names, with broadcasting."""
     parts = _convert.array_list(choices, "choose")
     index = _convert.array(a, "choose", like=_convert.first_array(parts))
-    index = _convert.integers(index.astype("int64") if index.dtype.name == "bool" else index, "choose")
+    index = _convert.integers(index, "choose", bools=True)
     kind = stator.result_type(*(p.dtype for p in parts))
     index, *parts = stator.broadcast_arrays(index, *parts)
     table = stator.stack([p.astype(kind, copy=False) for p in parts])
@@ -157,10 +167,11 @@ def piecewise(
 ) -> Array:
     """The values of functions or numbers by condition; one more than conditions is for the rest."""
     given = _convert.array(x, "piecewise")
-    if (isinstance(condlist, Array) and condlist.ndim == given.ndim) or (
-        isinstance(condlist, (list, tuple)) and condlist and isinstance(condlist[0], (bool, int, np.bool_))
-    ):
-        condlist = [condlist]
+    if isinstance(condlist, Array):
+        single = condlist.ndim == 0 or 0 < given.ndim == condlist.ndim
+    else:
+        single = np.isscalar(condlist) or (given.ndim > 0 and not isinstance(condlist[0], (list, np.ndarray, Array)))
+    condlist = [condlist] if single else condlist
     conditions = _convert.arrays("piecewise", given, *condlist)[1:]
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise InvalidValueError(
@@ -174,7 +185,7 @@ def piecewise(
         conditions.append(stator.logical_not(covered))
     for condition, function in zip(conditions, funclist, strict=True):
         value = function(given, *args, **kw) if callable(function) else function
-        value = _convert.array(value, "piecewise", like=given).astype(given.dtype)
+        value = _convert.assigned(value, given.dtype, "piecewise", like=given)
         result = stator.where(condition.astype("bool", copy=False), value, result)
     return result
 
@@ -261,7 +272,7 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     count = len(range(0, end, step))
     if not count:
         return
-    values = cycled(stator.ravel(_convert.array(val, "fill_diagonal", like=x).astype(x.dtype)), count)
+    values = cycled(stator.ravel(_convert.assigned(val, x.dtype, "fill_diagonal", like=x)), count)
     places = stator.arange(0, end, step, device=x.backend)
     flat = stator.ravel(x)
     flat[places] = values

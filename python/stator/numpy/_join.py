@@ -185,7 +185,10 @@ def tile(A: ArrayLike, reps: Any) -> Array:
 def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Array:
     """Each element repeated."""
     x = _convert.array(a, "repeat")
-    counts = repeats if isinstance(repeats, (int, np.integer)) else _convert.integers(repeats, "repeat", like=x)
+    axis = 0 if x.ndim == 0 and axis in (0, -1) else axis
+    x = stator.reshape(x, (1,)) if x.ndim == 0 else x
+    number = isinstance(repeats, (int, np.integer))
+    counts = int(repeats) if number else _convert.integers(repeats, "repeat", like=x, bools=True)
     return _convert.called("repeat", x, counts, axis)
 
 
@@ -218,8 +221,6 @@ def _positions(obj: Any, length: int) -> np.ndarray[Any, Any]:
     if isinstance(obj, slice):
         return np.arange(length)[obj]
     given = np.asarray(obj.to_numpy() if isinstance(obj, Array) else obj)
-    if given.dtype == bool:
-        return np.flatnonzero(given)
     return given.astype(np.int64) if given.size == 0 else given
 
 
@@ -229,6 +230,8 @@ def _checked(function: Any, op: str, *args: Any) -> np.ndarray[Any, Any]:
         found: np.ndarray[Any, Any] = function(*args)
     except IndexError as error:
         raise OutOfRangeError(str(error), op=op, remedy="Give places in the axis.") from None
+    except ValueError as error:
+        raise InvalidValueError(str(error), op=op, remedy="Give a mask of the axis.") from None
     return found
 
 
@@ -244,9 +247,13 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """A copy with values put before the given places of an axis."""
     x, axis = _along(_convert.array(arr, "insert"), axis, "insert")
-    given = _convert.array(values, "insert", like=x).astype(x.dtype)
+    given = _convert.assigned(values, x.dtype, "insert", like=x)
     length = x.shape[axis]
     places = _positions(obj, length)
+    if places.dtype == bool:
+        if places.ndim != 1:
+            raise InvalidValueError("A mask of other axes", op="insert", remedy="Give a vector of bools.")
+        places = np.flatnonzero(places)
     one = places.ndim == 0 or places.size == 1
     if one and places.ndim == 0:
         added = given if given.ndim >= x.ndim else stator.reshape(given, (1,) * (x.ndim - given.ndim) + given.shape)
@@ -279,31 +286,3 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Any = None) -> Array:
             first, last = (x.shape[one], x.shape[one]) if "f" in chosen else (0, 0)
         key[one] = slice(first if "f" in chosen else None, last if "b" in chosen else None)
     return x[tuple(key)]
-
-
-@differs("The modes constant, edge, reflect, symmetric, wrap and empty; constant_values is one number or pairs of them")
-def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
-    """A copy with elements added at the ends of axes."""
-    x = _convert.array(array, "pad")
-    if isinstance(pad_width, dict):
-        widths = [(0, 0)] * x.ndim
-        for key, width in pad_width.items():
-            widths[_convert.axis(key, x.ndim, "pad")] = (width, width) if np.ndim(width) == 0 else tuple(width)
-    else:
-        host = pad_width.to_numpy() if isinstance(pad_width, Array) else pad_width
-        widths = [(int(low), int(high)) for low, high in np.broadcast_to(host, (x.ndim, 2))]
-    known = {"constant": {"constant_values"}, "reflect": {"reflect_type"}, "symmetric": {"reflect_type"}}
-    if set(kwargs) - known.get(mode, set()) or kwargs.get("reflect_type", "even") != "even":
-        raise InvalidValueError(
-            f"mode {mode!r} with {sorted(kwargs)}", op="pad", remedy="Use constant_values=, or reflect_type='even'."
-        )
-    values = kwargs.get("constant_values", 0)
-    if mode != "constant" or np.ndim(values) == 0:
-        options = {"constant_values": values} if mode == "constant" else {}
-        return stator.pad(x, widths, "constant" if mode == "empty" else mode, **options)
-    for axis, ends in enumerate(np.broadcast_to(values, (x.ndim, 2)).tolist()):
-        for side, value in enumerate(ends):
-            width = [(0, 0)] * x.ndim
-            width[axis] = (widths[axis][0], 0) if side == 0 else (0, widths[axis][1])
-            x = stator.pad(x, width, "constant", constant_values=value)
-    return x

@@ -48,6 +48,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     elif x.ndim != 1:
         raise InvalidValueError(f"An array of shape {x.shape}", op="poly", remedy="Pass a vector or a square matrix.")
     x = _convert.floating(x)
+    x = x.astype("float64") if x.dtype.name == "float16" else x
     result = stator.ones((1,), dtype=x.dtype, device=x.backend)
     for k in range(x.shape[0]):
         shifted = stator.pad(result, (0, 1))

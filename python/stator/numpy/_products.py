@@ -15,11 +15,14 @@ from stator.numpy._convert import ArrayLike, DTypeLike, Out
 from stator.numpy._rows import differs, same
 
 
-@same
+@differs("Sums in the order of stator's kernels, so that the last bits may differ")
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """Sums of products over the last axis of a and the last but one of b; the plain product where one is 0-d."""
     x, y = _convert.arrays("dot", a, b)
-    return _convert.called("dot", x, y, _convert.out_array(out, "dot"))
+    target, kind = _convert.out_array(out, "dot"), stator.result_type(x.dtype, y.dtype)
+    if target is not None and target.dtype != kind:
+        raise InvalidValueError(f"out has dtype {target.dtype}, the result {kind}", op="dot", remedy="Give that dtype.")
+    return _convert.called("dot", x, y, target)
 
 
 @same

@@ -8,7 +8,7 @@ import numpy as np
 
 import stator
 from stator._array import Array
-from stator.errors import InvalidValueError, UnsupportedError
+from stator.errors import InvalidValueError, OutOfRangeError, UnsupportedError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Axes, Out
 from stator.numpy._rows import differs
@@ -27,7 +27,7 @@ CONTINUOUS = {
     "normal_unbiased": (3 / 8, 3 / 8),
 }
 ONE_ELEMENT = {"lower", "higher", "nearest", "inverted_cdf", "closest_observation"}
-HOW = "weights= are refused; complex dtypes too"
+HOW = "weights= are refused; complex dtypes too; between a number and an infinity it is infinite, and never NaN"
 NAN_HOW = f"{HOW}; a sort and a dozen launches; slices without numbers give NaN without a warning"
 
 
@@ -78,7 +78,8 @@ def _places(q: Any, n: Array, method: str, op: str) -> tuple[Array, Array, Array
 
 
 def _general(x: Array, q: Array, axis: Axes, keepdims: bool, method: str, skip: bool, op: str) -> Array:
-    rows, axes = _rows_of(_convert.floating(x), axis, op)
+    exact = method in ONE_ELEMENT and "floating" not in x.dtype.kind
+    rows, axes = _rows_of(x if exact else _convert.floating(x), axis, op)
     ordered = stator.sort(rows)
     missing = stator.isnan(ordered)
     length = rows.shape[-1]
@@ -96,18 +97,24 @@ def _general(x: Array, q: Array, axis: Axes, keepdims: bool, method: str, skip: 
         return stator.squeeze(stator.take_along_axis(table, index, axis=-1), axis=-1)
 
     low, high = at(first), at(second)
-    gap = gap.astype(low.dtype)
-    step = stator.subtract(high, low)
-    found = stator.where(
-        stator.greater_equal(gap, 0.5),
-        stator.subtract(high, stator.multiply(step, stator.subtract(1, gap))),
-        stator.add(low, stator.multiply(step, gap)),
-    )
-    found = stator.where(stator.equal(low, high), low, found)
-    bad = stator.equal(n, 0) if skip else stator.any(missing, axis=-1)
-    found = stator.where(bad, float("nan"), found).astype(low.dtype, copy=False)
+    if exact:
+        found = stator.where(stator.greater(gap, 0), high, low)
+    else:
+        found = _between(low, high, gap.astype(low.dtype))
+        bad = stator.equal(n, 0) if skip else stator.any(missing, axis=-1)
+        found = stator.where(bad, float("nan"), found).astype(low.dtype, copy=False)
     found = stator.reshape(found, q.shape + n.shape)
     return stator.expand_dims(found, axis=tuple(q.ndim + k for k in axes)) if keepdims else found
+
+
+def _between(low: Array, high: Array, gap: Array) -> Array:
+    """low + gap (high - low); an end itself where the gap is 0 or 1, whatever the other one is."""
+    step = stator.subtract(high, low)
+    near_high = stator.subtract(high, stator.multiply(step, stator.subtract(1, gap)))
+    found = stator.where(stator.greater_equal(gap, 0.5), near_high, stator.add(low, stator.multiply(step, gap)))
+    found = stator.where(stator.isinf(step), stator.add(low, high), found)
+    found = stator.where(stator.logical_or(stator.equal(low, high), stator.equal(gap, 0)), low, found)
+    return stator.where(stator.equal(gap, 1), high, found)
 
 
 def _quantile(
@@ -126,8 +133,10 @@ def _quantile(
     if weights is not None:
         raise UnsupportedError("Weights are given", op=op, remedy="Leave weights= out.")
     given = x.dtype
-    if not _convert.is_number(q) and x.dtype.name in ("float16", "float32"):
-        x = x.astype("float64")  # as q, which NumPy makes an array of float64
+    if not _convert.is_number(q):  # an array or a list decides the dtype too
+        own = q.dtype if isinstance(q, Array) else _convert.dtype(np.asarray(q).dtype)
+        kind = stator.result_type(x.dtype, own if own.kind == "real floating" else stator.float64)
+        x = x.astype(kind, copy=False) if method not in ONE_ELEMENT else x
     host = None if isinstance(q, Array) else np.asarray(q, np.float64) / scale
     if host is not None and not bool(np.all((host >= 0) & (host <= 1))):
         raise InvalidValueError(
@@ -137,9 +146,14 @@ def _quantile(
         shape = stator.sum(x, axis=axis, keepdims=keepdims).shape
         if not skip:
             shape = (q.shape if host is None else host.shape) + shape
-        kind = "float64" if "floating" not in given.kind else given if skip else x.dtype
-        return _convert.store(stator.full(shape, float("nan"), dtype=kind, device=x.backend), out, op)
-    if host is not None and host.ndim < 2 and method in IN_ONE_OP and not skip:
+        floats = "floating" in given.kind
+        if method in ONE_ELEMENT and not (skip or floats or 0 in shape):
+            raise OutOfRangeError("There is no element", op=op, remedy="Give arrays that are not empty.")
+        same_kind = floats if skip else method in ONE_ELEMENT
+        empty_kind = given if same_kind else x.dtype if floats else stator.float64
+        return _convert.store(stator.full(shape, float("nan"), device=x.backend).astype(empty_kind), out, op)
+    wide = method in ONE_ELEMENT and x.dtype.name in ("int64", "uint64")  # which float64 does not hold
+    if host is not None and host.ndim < 2 and method in IN_ONE_OP and not skip and not wide:
         asked = float(host) if host.ndim == 0 else host.tolist()
         found = stator.quantile(x, asked, axis=axis, keepdims=keepdims, method=method)
     else:

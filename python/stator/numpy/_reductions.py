@@ -11,10 +11,13 @@ from stator._array import Array
 from stator.errors import InvalidValueError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Axes, DTypeLike, Out
-from stator.numpy._rows import add, differs, same
+from stator.numpy._rows import ROWS, add, differs, same
 
 ORDER_OF_SUMS = "Sums in the order of stator's kernels, so that the last bits may differ"
 SPREAD = f"{ORDER_OF_SUMS}; with a real dtype= the whole mean of complex numbers is subtracted, not its real part alone"
+
+
+NO_IDENTITY = ("max", "min", "nanmax", "nanmin")
 
 
 def _reduce(
@@ -26,29 +29,33 @@ def _reduce(
     keepdims: bool = False,
     where: Any = True,
     initial: Any = None,
-    join: Any = None,
+    join: str = "",
     fill: Any = None,
     op: str = "",
     **options: Any,
 ) -> Array:
     op = op or name
     x = _convert.array(a, op)
+    axis = _convert.axis_or_none(axis, x) if name != "mean" else axis
     if fill is not None and x.dtype.name == "bool":
         x = x.astype(fill)
-    if axis == () and name in ("max", "min", "sum", "prod", "any", "all"):
-        kind = stator.sum(x).dtype if name in ("sum", "prod") else stator.bool if name in ("any", "all") else x.dtype
-        return _convert.store(x.astype(options.get("dtype") or kind), out, op)
     if where is not True:
-        options["where"] = _convert.array(where, op, like=x).astype("bool", copy=False)
-        if name in ("max", "min") and initial is None:
+        mask = _convert.array(where, op, like=x).astype("bool", copy=False)
+        if name in NO_IDENTITY and initial is None:
             raise InvalidValueError(f"where= of {name} without initial", op=op, remedy="Give initial.")
-    if initial is not None and x.size == 0 and name in ("max", "min"):
+        options["where"] = mask
+    if axis == ():  # as over an axis of one element
+        if where is not True:
+            options["where"] = stator.expand_dims(stator.broadcast_to(mask, x.shape), axis=-1)
+        x, axis, keepdims = stator.expand_dims(x, axis=-1), -1, False
+    if initial is not None and x.size == 0 and name in NO_IDENTITY:
         shape = stator.sum(x, axis=axis, keepdims=keepdims).shape
-        return _convert.store(stator.full(shape, initial, device=x.backend).astype(x.dtype), out, op)
+        first = _convert.assigned(initial, x.dtype, op, like=x)
+        return _convert.store(stator.copy(stator.broadcast_to(first, shape)), out, op)
     result: Array = getattr(stator, name)(x, axis=axis, keepdims=keepdims, **options)
     if initial is not None:
-        other = initial if _convert.is_number(initial) else _convert.array(initial, op, like=x)
-        result = join(result, other).astype(result.dtype, copy=False)
+        first = _convert.assigned(initial, result.dtype, op, like=x)
+        result = ROWS[join].value(first, result).astype(result.dtype, copy=False)
     return _convert.store(result, out, op, "unsafe" if "dtype" in options else "same_kind")
 
 
@@ -71,7 +78,7 @@ def sum(
         keepdims=keepdims,
         where=where,
         initial=initial,
-        join=stator.add,
+        join="add",
         dtype=_convert.dtype_or_none(dtype),
     )
 
@@ -95,7 +102,7 @@ def prod(
         keepdims=keepdims,
         where=where,
         initial=initial,
-        join=stator.multiply,
+        join="multiply",
         dtype=_convert.dtype_or_none(dtype),
     )
 
@@ -108,7 +115,7 @@ def max(
     a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
     """The largest element over axes; NaN where there is one."""
-    return _reduce("max", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join=stator.maximum)
+    return _reduce("max", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join="maximum")
 
 
 @differs(COMPLEX)
@@ -116,7 +123,7 @@ def min(
     a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
     """The smallest element over axes; NaN where there is one."""
-    return _reduce("min", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join=stator.minimum)
+    return _reduce("min", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join="minimum")
 
 
 add("amax", max, COMPLEX)
@@ -145,19 +152,22 @@ def any(a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False
 @differs("A 0-d array, where NumPy gives an int")
 def count_nonzero(a: ArrayLike, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """How many elements over axes are not 0."""
-    return stator.count_nonzero(_convert.array(a, "count_nonzero"), axis=axis, keepdims=keepdims)
+    x = _convert.array(a, "count_nonzero")
+    return stator.count_nonzero(x, axis=_convert.axis_or_none(axis, x), keepdims=keepdims)
 
 
 @differs(COMPLEX)
 def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """The index of the first largest element along an axis, or of the flattened array."""
-    return _convert.store(stator.argmax(_convert.array(a, "argmax"), axis=axis, keepdims=keepdims), out, "argmax")
+    x = _convert.array(a, "argmax")
+    return _convert.store(stator.argmax(x, axis=_convert.axis_or_none(axis, x), keepdims=keepdims), out, "argmax")
 
 
 @differs(COMPLEX)
 def argmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """The index of the first smallest element along an axis, or of the flattened array."""
-    return _convert.store(stator.argmin(_convert.array(a, "argmin"), axis=axis, keepdims=keepdims), out, "argmin")
+    x = _convert.array(a, "argmin")
+    return _convert.store(stator.argmin(x, axis=_convert.axis_or_none(axis, x), keepdims=keepdims), out, "argmin")
 
 
 @differs(ORDER_OF_SUMS)
@@ -252,7 +262,7 @@ def std(
 
 def _scan(name: str, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Out, op: str, **options: Any) -> Array:
     x = _convert.array(a, op)
-    if axis is None:
+    if axis is None or _convert.axis_or_none(axis, x) is None:
         x, axis = stator.ravel(x), 0
     result: Array = getattr(stator, name)(x, axis=axis, dtype=_convert.dtype_or_none(dtype), **options)
     return _convert.store(result, out, op)
@@ -363,7 +373,7 @@ def nanmax(
     a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
     """The largest element that is not NaN."""
-    return _reduce("nanmax", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join=stator.fmax)
+    return _reduce("nanmax", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join="fmax")
 
 
 @differs(f"{COMPLEX}; slices of NaN alone give NaN without a warning")
@@ -371,11 +381,12 @@ def nanmin(
     a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
     """The smallest element that is not NaN."""
-    return _reduce("nanmin", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join=stator.fmin)
+    return _reduce("nanmin", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join="fmin")
 
 
 def _nan_position(a: ArrayLike, axis: int | None, out: Out, keepdims: bool, name: str, fill: float) -> Array:
     x = _convert.array(a, name)
+    axis = _convert.axis_or_none(axis, x)
     if "floating" in x.dtype.kind and bool(stator.any(stator.all(stator.isnan(x), axis=axis))):
         raise InvalidValueError("All-NaN slice encountered", op=name, remedy="Leave such slices out.")
     found = getattr(stator, name.removeprefix("nan"))(without_nan(x, fill, name), axis=axis, keepdims=keepdims)
@@ -413,7 +424,7 @@ def nanmean(
 ) -> Array:
     """The mean of the elements that are not NaN."""
     x = _convert.array(a, "nanmean")
-    return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where, "nanmean"))
+    return mean(x, _convert.axis_or_none(axis, x), dtype, out, keepdims, where=_numbers(x, where, "nanmean"))
 
 
 def _spread_of_numbers(
@@ -430,6 +441,7 @@ def _spread_of_numbers(
 ) -> Array:
     op = f"nan{spread.__name__}"
     x = _convert.array(a, op)
+    axis = _convert.axis_or_none(axis, x)
     where = _numbers(x, where, op)
     found = spread(x, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     ddof = ddof if correction is None else correction

@@ -22,6 +22,7 @@ def _reversed(x: Array) -> Array:
 def reshape(a: ArrayLike, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
     """The elements in another shape: a view where the strides allow it. order='F' counts the first axis fastest."""
     x = _convert.array(a, "reshape")
+    order = order.upper() if isinstance(order, str) else order
     if order == "F" or (order == "A" and x.ndim > 1 and not x.is_contiguous and _reversed(x).is_contiguous):
         shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         return _reversed(stator.reshape(_reversed(x), shape[::-1], copy=copy))
@@ -32,7 +33,7 @@ def reshape(a: ArrayLike, /, shape: Any, order: str = "C", *, copy: bool | None 
 @same
 def ravel(a: ArrayLike, order: str = "C") -> Array:
     """The elements along one axis: a view where the strides allow it."""
-    return _convert.called("ravel", a, order)
+    return _convert.called("ravel", a, order.upper() if isinstance(order, str) else order)
 
 
 @same
@@ -82,7 +83,8 @@ def expand_dims(a: ArrayLike, axis: Any) -> Array:
 @same
 def squeeze(a: ArrayLike, axis: Any = None) -> Array:
     """A view without axes of length 1."""
-    return stator.squeeze(_convert.array(a, "squeeze"), axis)
+    x = _convert.array(a, "squeeze")
+    return stator.squeeze(x, _convert.axis_or_none(axis, x))
 
 
 @differs("The view is not to be written to, which nothing checks; subok= has no effect")

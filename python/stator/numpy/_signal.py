@@ -40,6 +40,8 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = None, append: 
 def ediff1d(ary: ArrayLike, to_end: Any = None, to_begin: Any = None) -> Array:
     """The differences of neighbours of the flattened array, between what is given for the ends."""
     x = stator.ravel(_convert.array(ary, "ediff1d"))
+    if x.dtype.name == "bool":
+        raise DTypeError("An array of bool", op="ediff1d", remedy="Convert it with astype.")
     parts = [stator.diff(x)]
     if to_begin is not None:
         parts.insert(0, stator.ravel(_convert.array(to_begin, "ediff1d", like=x)))
@@ -80,8 +82,14 @@ def interp(
         raise ShapeError("xp and fp are not vectors of one length", op="interp", remedy="Give as many of each.")
     if knots.size == 0:
         raise InvalidValueError("array of sample points is empty", op="interp", remedy="Give points.")
-    kind = "complex128" if "complex" in values.dtype.kind else "float64"
-    places, knots, values = places.astype("float64"), knots.astype("float64"), values.astype(kind)
+    if "complex" in values.dtype.kind:
+        lefts, rights = ((None,) * 2 if v is None else (complex(v).real, complex(v).imag) for v in (left, right))
+        parts = [
+            interp(places, knots, part(values), lefts[k], rights[k], period)
+            for k, part in enumerate((stator.real, stator.imag))
+        ]
+        return stator.stack(parts, axis=-1).view("complex128")[..., 0]
+    places, knots, values = (v.astype("float64", copy=False) for v in (places, knots, values))
     if period is not None:
         if period == 0:
             raise InvalidValueError("period must be a non-zero value", op="interp", remedy="Give another.")
@@ -99,10 +107,15 @@ def interp(
     width = stator.subtract(x1, x0)
     slope = stator.divide(stator.subtract(y1, y0), stator.where(stator.equal(width, 0), 1.0, width))
     found = stator.add(stator.multiply(slope, stator.subtract(places, x0)), y0)
+    # Beside an infinity the line from the other end may have a value, and the ends have theirs.
+    from_end = stator.add(stator.multiply(slope, stator.subtract(places, x1)), y1)
+    from_end = stator.where(stator.logical_and(stator.isnan(from_end), stator.equal(y0, y1)), y0, from_end)
+    found = stator.where(stator.isnan(found), from_end, found)
+    found = stator.where(stator.equal(places, x0), y0, found)
     found = stator.where(stator.equal(places, x1), y1, found)
     found = stator.where(stator.less(places, knots[0]), values[0] if left is None else left, found)
     found = stator.where(stator.greater(places, knots[-1]), values[-1] if right is None else right, found)
-    return stator.where(stator.isnan(places), float("nan"), found).astype(kind, copy=False)
+    return stator.where(stator.isnan(places), float("nan") if last else values[0], found)
 
 
 def _gradient(f: Array, step: Any, along: int, order: int) -> Array:
@@ -148,11 +161,13 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Any = None, edge_order: int = 1)
     """The derivatives along axes by differences of second order; of distances or coordinates for each axis."""
     x = _convert.array(f, "gradient")
     axes = _convert.axes(axis, x.ndim, "gradient")
+    if x.dtype.name == "bool":
+        raise DTypeError("An array of bool", op="gradient", remedy="Convert it with astype.")
     x = _convert.floating(x)
     if edge_order not in (1, 2):
         raise InvalidValueError(f"edge_order={edge_order!r}", op="gradient", remedy="Pass 1 or 2.")
     steps: list[Any] = [1.0] * len(axes) if not varargs else list(varargs)
-    if len(steps) == 1 and np.ndim(steps[0] if not isinstance(steps[0], Array) else ()) == 0 and len(axes) > 1:
+    if len(steps) == 1 and (steps[0].ndim if isinstance(steps[0], Array) else np.ndim(steps[0])) == 0 and axes:
         steps = steps * len(axes)
     if len(steps) != len(axes):
         raise DTypeError(f"{len(varargs)} distances for {len(axes)} axes", op="gradient", remedy="Give one for each.")
@@ -164,7 +179,10 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Any = None, edge_order: int = 1)
             places = _convert.array(step, "gradient", like=x)
             if places.ndim == 1 and places.shape[0] != x.shape[along]:
                 raise ShapeError("Coordinates of another length", op="gradient", remedy="Give one for each element.")
+            if places.ndim > 1:
+                raise ShapeError("Coordinates of several axes", op="gradient", remedy="Give numbers or vectors.")
             step = stator.diff(_convert.floating(places)) if places.ndim else places
+            step = step.astype(x.dtype, copy=False) if "complex" not in x.dtype.kind else step
         found.append(_gradient(x, step, along, edge_order))
     return found[0] if len(axes) == 1 else tuple(found)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import stator
 from stator._array import Array
 from stator._array_methods import partitioned
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError, OutOfRangeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Out
 from stator.numpy._rows import differs, same
@@ -153,7 +153,10 @@ def unique(
         if equal_nan and "floating" in x.dtype.kind:
             values, first, inverse, counts = _one_nan(values, first, inverse, counts)
     else:
-        values, first, inverse, counts = _unique_slices(x, _convert.axis(axis, x.ndim, "unique"))
+        axis = _convert.axis(axis, x.ndim, "unique")
+        if x.ndim == 1:
+            return unique(x, return_index, return_inverse, return_counts, equal_nan=equal_nan)
+        values, first, inverse, counts = _unique_slices(x, axis)
     flags = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
     asked = tuple(part for flag, part in flags if flag)
     return (values, *asked) if asked else values
@@ -246,10 +249,21 @@ def isin(
 ) -> Array:
     """Whether each element is among the test elements."""
     x, y = _convert.arrays("isin", element, test_elements)
+    if {x.dtype.kind, y.dtype.kind} == {"signed integer", "unsigned integer"}:
+        return _isin_beside_unsigned(x, y, invert)
     if x.dtype != y.dtype:
         both = stator.result_type(x.dtype, y.dtype)
         x, y = x.astype(both, copy=False), y.astype(both, copy=False)
     return stator.isin(x, y, invert=invert)
+
+
+def _isin_beside_unsigned(x: Array, y: Array, invert: bool) -> Array:
+    """isin of an int64 and a uint64, as numbers: what both can hold has the same bits."""
+    signed, unsigned = (stator.int64, stator.uint64)
+    x = x.astype(signed if x.dtype.kind == "signed integer" else unsigned, copy=False)
+    inside = stator.greater_equal(x, 0) if x.dtype == signed else stator.less_equal(x, stator.iinfo(signed).max)
+    found = stator.logical_and(stator.isin(x, y.astype(x.dtype, copy=False)), inside)
+    return stator.logical_not(found) if invert else found
 
 
 def _flat_pair(ar1: ArrayLike, ar2: ArrayLike, op: str) -> tuple[Array, Array]:
@@ -314,4 +328,9 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
 def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
     """The slices along an axis where the condition is true. Synchronises."""
     mask, x = _convert.arrays("compress", condition, a)
+    length = x.size if axis is None else x.shape[_convert.axis(axis, x.ndim, "compress")]
+    if mask.ndim == 1 and mask.shape[0] > length:  # what is false beyond the end is nothing
+        if bool(stator.any(mask[length:])):
+            raise OutOfRangeError(f"A condition beyond {length} elements", op="compress", remedy="Give one for each.")
+        mask = mask[:length]
     return _convert.called("compress", x, mask, axis, _convert.out_array(out, "compress"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -44,7 +45,7 @@ def average(
     return (found, scale) if returned else found
 
 
-@differs("Weights are not checked for their sign")
+@differs("Weights are checked by reading a number back, which synchronises")
 def cov(
     m: ArrayLike,
     y: Any = None,
@@ -76,6 +77,7 @@ def cov(
             w = _convert.array(given, "cov", like=x)
             if w.ndim != 1 or w.shape[0] != x.shape[1]:
                 raise ShapeError(f"weights of shape {w.shape}", op="cov", remedy="Give one for each observation.")
+            _check_weights(w, given is fweights)
             weights = w.astype("float64") if weights is None else stator.multiply(weights, w)
     ddof = (0 if bias else 1) if ddof is None else ddof
     if weights is None:
@@ -91,6 +93,13 @@ def cov(
     return _product(centred, stator.multiply(centred, weights), stator.subtract(scale, lost))
 
 
+def _check_weights(w: Array, counts: bool) -> None:
+    if counts and "floating" in w.dtype.kind and bool(stator.any(stator.not_equal(w, stator.round(w)))):
+        raise DTypeError("fweights that are not whole", op="cov", remedy="Give integers, or use aweights.")
+    if w.dtype.kind != "unsigned integer" and bool(stator.any(stator.less(w, 0))):
+        raise InvalidValueError("Negative weights", op="cov", remedy="Give weights from 0 on.")
+
+
 def _variables(x: Array, rowvar: bool) -> Array:
     if x.ndim < 2:
         return stator.reshape(x, (1, -1))
@@ -99,9 +108,7 @@ def _variables(x: Array, rowvar: bool) -> Array:
 
 def _product(x: Array, weighted: Array, factor: Any) -> Array:
     product = stator.matmul(x, stator.conj(stator.matrix_transpose(weighted)))
-    if not isinstance(factor, Array):
-        factor = stator.full((), float(factor), device=x.backend)
-    return stator.squeeze(stator.divide(product, factor))
+    return stator.squeeze(stator.divide(product, factor if isinstance(factor, Array) else float(factor)))
 
 
 @differs("A dozen launches around one product")
@@ -120,7 +127,8 @@ def corrcoef(x: ArrayLike, y: Any = None, rowvar: bool = True, *, dtype: DTypeLi
     return stator.add(real.astype(c.dtype), stator.multiply(imag.astype(c.dtype), 1j))
 
 
-TEXT = "bins as the name of a rule, such as 'auto', is refused; edges given as an array are not checked"
+RULES = "bins as the name of a rule, such as 'auto', is refused; the edges of an array with NaN are NaN"
+TEXT = f"{RULES}; edges given as an array are not checked"
 
 
 def _bins(bins: Any, op: str) -> Any:
@@ -142,19 +150,22 @@ def _edges(x: Array, bins: Any, span: Any, op: str) -> Array:
         return _convert.array(bins, op, like=x)
     if span is not None:
         first, last = (float(v) for v in span)
+        if not (math.isfinite(first) and math.isfinite(last)):
+            raise InvalidValueError(f"range={span!r} is not finite", op=op, remedy="Give numbers.")
         if first > last:
             raise InvalidValueError("max must be larger than min in range parameter", op=op, remedy="Swap them.")
         ends = stator.asarray([first, last], device=x.backend)
     elif x.size == 0:
         ends = stator.asarray([0.0, 1.0], device=x.backend)
     else:
-        ends = stator.stack([stator.min(x), stator.max(x)]).astype("float64")
+        ends = stator.stack([stator.min(x), stator.max(x)])
+        ends = _convert.floating(ends)
     flat = stator.equal(ends[0], ends[1])
     low = stator.where(flat, stator.subtract(ends[0], 0.5), ends[0])
-    width = stator.subtract(stator.where(flat, stator.add(ends[1], 0.5), ends[1]), low)
-    steps = stator.arange(int(bins) + 1, dtype="float64", device=x.backend)
-    edges = stator.add(stator.multiply(steps, stator.divide(width, float(bins))), low)
-    edges[-1] = stator.add(low, width)
+    high = stator.where(flat, stator.add(ends[1], 0.5), ends[1])
+    steps = stator.arange(int(bins) + 1, device=x.backend).astype(ends.dtype)
+    edges = stator.add(stator.multiply(steps, stator.divide(stator.subtract(high, low), float(bins))), low)
+    edges[-1] = high  # the largest element itself, which the sum may miss
     return edges
 
 
@@ -181,13 +192,13 @@ def histogram(
     return tuple(stator.histogram(x, edges, range=range, weights=given, density=bool(density)))  # type: ignore[return-value]
 
 
-@differs("bins as the name of a rule, such as 'auto', is refused")
+@differs(RULES)
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """The edges of the bins of histogram."""
     x = stator.ravel(_convert.array(a, "histogram_bin_edges"))
     edges = _edges(x, bins, range, "histogram_bin_edges")
     if isinstance(bins, (int, np.integer)) and x.dtype.name in ("float16", "float32"):
-        return edges.astype(x.dtype)
+        return edges.astype(x.dtype, copy=False)
     return edges
 
 
@@ -275,13 +286,28 @@ def bincount(x: ArrayLike, /, weights: Any = None, minlength: int = 0) -> Array:
     return stator.bincount(given, weights=w, minlength=minlength)
 
 
-@differs("Reads the ends of the bins back, which synchronises; edges between them are not checked")
+@differs("Reads two numbers back, which synchronises, to see how the bins are ordered")
 def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     """The bin that each element falls in, counted from 1; the bins may decrease. Synchronises."""
     like = _convert.first_array((x, bins))
     values = _convert.array(x, "digitize", like=like)
     edges = _convert.array(bins, "digitize", like=like)
-    if edges.shape[0] > 1 and bool(stator.greater(edges[0], edges[-1])):
+    if edges.ndim != 1:
+        raise InvalidValueError(f"bins of {edges.ndim} axes", op="digitize", remedy="Give a vector.")
+    if edges.shape[0] > 1 and not _increases(edges):
         found = stator.searchsorted(stator.flip(edges), values, side="left" if right else "right")
         return stator.subtract(edges.shape[0], found)
     return stator.searchsorted(edges, values, side="left" if right else "right")
+
+
+def _increases(edges: Array) -> bool:
+    """Whether bins increase or, as those of which the first two that differ do not increase, decrease."""
+    before, after = edges[:-1], edges[1:]
+    other = stator.not_equal(after, edges[0])
+    up = stator.less(edges[0], after[stator.argmax(other.astype("uint8"))])
+    up = stator.logical_or(up, stator.logical_not(stator.any(other)))
+    wrong = stator.any(stator.where(up, stator.greater(before, after), stator.less(before, after)))
+    increases, disordered = stator.stack([up, wrong]).tolist()
+    if disordered:
+        raise InvalidValueError("bins must increase or decrease monotonically", op="digitize", remedy="Sort them.")
+    return bool(increases)

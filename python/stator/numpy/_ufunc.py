@@ -11,7 +11,7 @@ import numpy as np
 import stator
 from stator._array import Array
 from stator._dtype import DType
-from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, OutOfRangeError
 from stator.numpy import _convert
 
 Compute = Callable[..., Any]
@@ -56,6 +56,25 @@ def loop_dtypes(name: str, given: tuple[Any, ...], dtype: DType | None) -> tuple
         ) from error
 
 
+@lru_cache(maxsize=1024)
+def reduction_dtype(name: str, given: DType, dtype: DType | None) -> DType:
+    """The dtype in which NumPy's reduce, accumulate and reduceat of an array combine elements."""
+    if stator.bfloat16 in (given, dtype):
+        return dtype or given
+    options: dict[str, Any] = {} if dtype is None else {"signature": (dtype.numpy(), None, None)}
+    try:
+        found = getattr(np, name).resolve_dtypes(
+            (None, given.numpy(), None), casting="unsafe", reduction=True, **options
+        )
+    except TypeError:
+        raise DTypeError(
+            f"No reduction of {given}{'' if dtype is None else f' in {dtype}'}",
+            op=name,
+            remedy="Convert the array with astype.",
+        ) from None
+    return stator.dtype(found[1])
+
+
 class ufunc:
     """An elementwise function with broadcasting. `compute` takes the operands, arrays or numbers, without options."""
 
@@ -79,6 +98,18 @@ class ufunc:
 
     def __reduce__(self) -> str:
         return self.__name__
+
+    @property
+    def types(self) -> list[str]:
+        """The dtypes that it has loops for, as NumPy writes them: those of the operands, "->", those of the results."""
+        known = "?bBhHiIlLqQefdFD->"
+        found: list[str] = getattr(np, self.__name__).types
+        return [text for text in found if all(char in known for char in text)]
+
+    @property
+    def ntypes(self) -> int:
+        """How many there are."""
+        return len(self.types)
 
     def __call__(
         self,
@@ -180,47 +211,76 @@ class ufunc:
         initial: Any = None,
         where: Any = True,
     ) -> Array:
-        """The function applied along axes (None: all), from the first element to the last.
+        """The function applied along axes (None: all), from `initial` or the first element to the last.
 
         Sums, products, extremes and logic are one launch; other associative functions a logarithm of them, and the rest
-        one for each element of the axis.
+        one for each element of the axis, of which they take one.
         """
         self._binary("reduce")
         op = f"{self.__name__}.reduce"
         x = _convert.array(array, op)
-        axes = _convert.axes(axis, x.ndim, op)
+        axes = _convert.axes(_convert.axis_or_none(axis, x), x.ndim, op)
+        kind = reduction_dtype(self.__name__, x.dtype, _convert.dtype_or_none(dtype))
+        if len(axes) > 1 and self.__name__ not in ASSOCIATIVE:
+            raise InvalidValueError(f"axis={axis!r}", op=op, remedy="The order matters: give one axis.")
+        mask = None
         if where is not True:
-            fill = self.identity if initial is None and self.identity is not None else initial
-            if fill is None:
+            if initial is None and self.identity is None:
                 raise InvalidValueError("where= without initial", op=op, remedy="Give initial.")
-            x = stator.where(_convert.array(where, op, like=x).astype("bool", copy=False), x, fill)
-        known = REDUCTIONS.get(self.__name__)
-        if known and x.size:
-            result: Array = (
-                getattr(stator, known)(x, axis=axes, keepdims=keepdims, dtype=_convert.dtype_or_none(dtype))
-                if axes
-                else x
-            )
-        else:
-            result = x if dtype is None else x.astype(_convert.dtype(dtype))
-            for one in sorted(axes, reverse=True):
-                result = self._fold(stator.moveaxis(result, one, 0), op)
-            if keepdims:
-                result = stator.expand_dims(result, axis=axes)
-        if initial is not None:
-            result = self(result, initial)
-        return _convert.store(result, out, op)
+            mask = stator.broadcast_to(_convert.array(where, op, like=x).astype("bool", copy=False), x.shape)
+        first = initial if initial is None else _convert.assigned(initial, kind, op, like=x)
+        if not axes:  # as over an axis of one element
+            x, mask = stator.expand_dims(x, axis=-1), None if mask is None else stator.expand_dims(mask, axis=-1)
+            axes, keepdims = (x.ndim - 1,), False
+        return _convert.store(self._reduced(x, axes, kind, first, mask, keepdims, op), out, op)
 
-    def _fold(self, x: Array, op: str) -> Array:
+    def _reduced(
+        self,
+        x: Array,
+        axes: tuple[int, ...],
+        kind: DType,
+        first: Array | None,
+        mask: Array | None,
+        keepdims: bool,
+        op: str,
+    ) -> Array:
+        ordered = self.__name__ not in ASSOCIATIVE
+        if mask is not None and not ordered:
+            neutral = self.identity if first is None or self.identity is not None else first
+            skipped = neutral if isinstance(neutral, Array) else stator.full((), neutral, device=x.backend).astype(kind)
+            x, mask = stator.where(mask, x.astype(kind, copy=False), skipped), None
+        known = REDUCTIONS.get(self.__name__)
+        if known and x.size and ("complex" not in kind.kind or known in ("sum", "prod")):
+            options = {"dtype": kind} if known in ("sum", "prod") else {}
+            result: Array = getattr(stator, known)(x, axis=axes, keepdims=keepdims, **options).astype(kind, copy=False)
+            return result if first is None else self(first, result)
+        rows = x.astype(kind, copy=False)
+        for axis in sorted(axes, reverse=True):
+            rows = stator.moveaxis(rows, axis, 0)
+            if ordered:
+                chosen = None if mask is None else stator.moveaxis(mask, axis, 0)
+                rows = self._fold_in_order(rows, first, chosen, op)
+            else:
+                rows = self._fold(rows, first is not None, op)
+        if not ordered and first is not None:
+            rows = self(first, rows) if x.size else stator.copy(stator.broadcast_to(first, rows.shape))
+        return stator.expand_dims(rows, axis=axes) if keepdims else rows
+
+    def _fold_in_order(self, x: Array, first: Array | None, mask: Array | None, op: str) -> Array:
+        if first is None and not x.shape[0]:
+            raise InvalidValueError("No elements to reduce", op=op, remedy="Give initial.")
+        result = x[0] if first is None else stator.broadcast_to(first, x.shape[1:])
+        for k in range(first is None, x.shape[0]):
+            combined = self(result, x[k])
+            result = combined if mask is None else stator.where(mask[k], combined, result)
+        return stator.copy(result) if x.shape[0] <= (first is None) else result
+
+    def _fold(self, x: Array, may_be_empty: bool, op: str) -> Array:
         if x.shape[0] == 0:
-            if self.identity is None:
+            if self.identity is None and not may_be_empty:
                 raise InvalidValueError("No elements to reduce", op=op, remedy="Give initial.")
-            return stator.full(x.shape[1:], self.identity, dtype=x.dtype, device=x.backend)
-        if self.__name__ not in ASSOCIATIVE:
-            result = x[0]
-            for i in range(1, x.shape[0]):
-                result = self(result, x[i])
-            return result
+            value = 0 if self.identity is None else self.identity
+            return stator.full(x.shape[1:], value, device=x.backend).astype(x.dtype)
         while x.shape[0] > 1:
             half = x.shape[0] // 2
             folded = self(x[:half], x[half : 2 * half])
@@ -233,19 +293,17 @@ class ufunc:
         op = f"{self.__name__}.accumulate"
         x = _convert.array(array, op)
         axis = _convert.axis(axis, x.ndim, op)
-        kind = _convert.dtype_or_none(dtype)
-        if self.__name__ in SCANS:
+        kind = reduction_dtype(self.__name__, x.dtype, _convert.dtype_or_none(dtype))
+        if self.__name__ in SCANS and kind != stator.bool:
             return _convert.store(getattr(stator, SCANS[self.__name__])(x, axis=axis, dtype=kind), out, op)
-        if kind is not None:
-            x = x.astype(kind, copy=False)
-        if self.__name__ in ("maximum", "minimum"):
+        x = x.astype(kind, copy=False)
+        if self.__name__ in ("maximum", "minimum") and kind != stator.bool and "complex" not in kind.kind:
             scan = stator.cumulative_max if self.__name__ == "maximum" else stator.cumulative_min
             return _convert.store(scan(x, axis=axis).values, out, op)
         rows = list(stator.unstack(x, axis=axis))
         for i in range(1, len(rows)):
             rows[i] = self(rows[i - 1], rows[i])
-        result = stator.stack([r.astype(rows[-1].dtype, copy=False) for r in rows], axis=axis) if rows else x
-        return _convert.store(result, out, op)
+        return _convert.store(stator.stack(rows, axis=axis) if rows else stator.copy(x), out, op)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """The reductions of the slices that begin at `indices`, which are read on the host: one launch for each."""
@@ -257,11 +315,13 @@ class ufunc:
         rows = stator.moveaxis(x, axis, 0)
         if any(not 0 <= i < rows.shape[0] for i in starts):
             raise OutOfRangeError(f"indices {starts}", op=op, remedy="Give indices of the axis.")
+        kind = reduction_dtype(self.__name__, x.dtype, _convert.dtype_or_none(dtype))
         parts = [
-            self.reduce(rows[i:j], 0, dtype) if j > i else rows[i]
-            for i, j in zip(starts, [*starts[1:], rows.shape[0]], strict=True)
+            self.reduce(rows[i:j], 0, dtype) if j > i + 1 else rows[i].astype(kind)
+            for i, j in zip(starts, [*starts[1:], rows.shape[0]], strict=False)
         ]
-        return _convert.store(stator.stack(parts, axis=axis), out, op)
+        none = stator.empty((*x.shape[:axis], 0, *x.shape[axis + 1 :]), dtype=kind, device=x.backend)
+        return _convert.store(stator.stack(parts, axis=axis) if parts else none, out, op)
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of all pairs of elements: the result has the axes of A, then those of B."""
@@ -273,24 +333,54 @@ class ufunc:
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
         """a[indices] = f(a[indices], b), where an element that occurs twice is changed twice. In place.
 
-        Sums, differences, products and extremes; UnsupportedError for other functions.
+        Sums, differences, products and extremes are one launch where the dtype of `a` holds b. Others are changed in as
+        many rounds as an element occurs, for which their number is read back.
         """
         op = f"{self.__name__}.at"
         if not isinstance(a, Array):
             raise _convert.refused(a, op)
-        if self.__name__ not in SCATTERS or b is None:
-            raise UnsupportedError(
-                f"{self.__name__} has no form that adds up", op=op, remedy="Use add, multiply or maximum."
-            )
+        if self.nin > 2 or self.nout > 1 or (b is None) != (self.nin == 1):
+            raise DTypeError(f"{self.nin} operands and {self.nout} results", op=op, remedy="Give b to two operands.")
         key = tuple(
-            _convert.array(k, op, like=a) if isinstance(k, list) else k
+            _convert.places(k, op, like=a) if isinstance(k, list) else k
             for k in (indices if isinstance(indices, tuple) else (indices,))
         )
         places = stator.reshape(stator.arange(a.size, device=a.backend), a.shape)[key]
-        shape = places.shape
-        flat = stator.ravel(places)
-        values = stator.broadcast_to(_convert.array(b, op, like=a), shape).astype(a.dtype)
-        if self.__name__ == "subtract":
-            values = stator.negative(values)
-        changed = stator.scatter(stator.ravel(a), 0, flat, stator.ravel(values), reduce=SCATTERS[self.__name__])
-        a[...] = stator.reshape(changed, a.shape)
+        values = None
+        if self.nin == 2:
+            values = stator.ravel(stator.broadcast_to(_convert.array(b, op, like=a), places.shape))
+        places, flat = stator.ravel(places), stator.ravel(a)
+        if not places.size:
+            self(*([flat[:0]] if values is None else [flat[:0], values]))  # which checks the dtypes
+        else:
+            changed = self._scattered(flat, places, values)
+            changed = self._in_rounds(flat, places, values) if changed is None else changed
+            a[...] = stator.reshape(changed, a.shape)
+
+    def _scattered(self, flat: Array, places: Array, values: Array | None) -> Array | None:
+        """`at` by one scatter, where its arithmetic is that of NumPy's loop."""
+        name = self.__name__
+        if values is None or name not in SCATTERS or stator.bool in (flat.dtype, values.dtype):
+            return None
+        if "complex" in flat.dtype.kind and name in ("maximum", "minimum"):
+            return None
+        modular = name in ("add", "subtract", "multiply") and all("integer" in v.dtype.kind for v in (flat, values))
+        if not modular and stator.result_type(flat.dtype, values.dtype) != flat.dtype:
+            return None
+        values = values.astype(flat.dtype, copy=False)
+        values = stator.negative(values) if name == "subtract" else values
+        return stator.scatter(flat, 0, places, values, reduce=SCATTERS[name])
+
+    def _in_rounds(self, flat: Array, places: Array, values: Array | None) -> Array:
+        """`at` in rounds, of which each changes an element once, in the order of the places."""
+        order = stator.argsort(places)
+        sorted_places = stator.take(places, order)
+        count = stator.arange(places.size, device=flat.backend)
+        rank = stator.subtract(count, stator.searchsorted(sorted_places, sorted_places))
+        flat = stator.copy(flat)
+        for k in range(int(stator.max(rank)) + 1):
+            chosen = stator.take(order, stator.nonzero(stator.equal(rank, k))[0])
+            at = stator.take(places, chosen)
+            operands = [stator.take(flat, at)] + ([] if values is None else [stator.take(values, chosen)])
+            flat[at] = self(*operands).astype(flat.dtype, copy=False)
+        return flat

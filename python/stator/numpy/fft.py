@@ -22,14 +22,17 @@ def _line(name: str, a: ArrayLike, n: int | None, axis: int, norm: Norm, out: Ou
     op = f"fft.{name}"
     x = _convert.array(a, op)
     transform: Callable[..., Array] = getattr(_fft, name)
-    return _convert.store(transform(x, n=n, axis=axis, norm=norm or "backward"), out, op)
+    found = transform(x, n=n, axis=axis, norm="backward" if norm is None else norm)
+    if x.dtype.name == "float16" and name in ("irfft", "hfft"):
+        found = found.astype("float16")
+    return _convert.store(found, out, op)
 
 
 def _block(name: str, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, out: Out) -> Array:
     """A transform along several axes. Axes that are named twice are transformed twice, from the last, as in NumPy."""
     op = f"fft.{name}"
     x = _convert.array(a, op)
-    norm = norm or "backward"
+    norm = "backward" if norm is None else norm
     if axes is not None:
         axes = [_convert.axis(k, x.ndim, op) for k in axes]  # type: ignore[union-attr]
         if s is not None and len(s) != len(axes):

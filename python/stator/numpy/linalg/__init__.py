@@ -231,8 +231,9 @@ def matrix_rank(
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power; negative powers invert, which synchronises. Integers stay integers."""
     x = square(a, "linalg.matrix_power")
-    if "floating" in x.dtype.kind or not isinstance(n, int) or n <= 1:
-        power = linalg.matrix_power(x, n)
+    by_product = "floating" not in x.dtype.kind or x.dtype.name == "float16"  # of what linalg has no functions
+    if not by_product or not isinstance(n, int) or n <= 1:
+        power = linalg.matrix_power(x.astype("float32") if by_product and n in (0, 1) else x, n)
         return power.astype(x.dtype, copy=False) if n in (0, 1) else power
     # By the binary digits of n, from the highest.
     power = x
