@@ -265,7 +265,8 @@ def put(
     """
     try:
         places = ravel(_places(self, indices, self.size, mode, "Array.put"))
-        given = ravel(asarray(values, dtype=self.dtype if isinstance(values, int) else None, device=self.backend))
+        numbers = isinstance(values, (int, list, tuple))  # which must be in range
+        given = ravel(asarray(values, dtype=self.dtype if numbers else None, device=self.backend))
         if places.size and given.size:
             Flat(self)[places] = cycled(given.astype(self.dtype, copy=False), places.size)
     except StatorError as error:
