@@ -92,7 +92,7 @@ void OpCall::check_out(const Dims& shape, DType dtype, const Array& out) const {
                          std::string(stator::name(dtype)),
                      "out takes a cast within one kind, or to a wider kind");
   }
-  if (out.buffer()->read_only()) throw ValueError(op, "out is read-only", "Copy it first");
+  require_writable(op, out, "out");
   const auto check = [&](const Array* input) {
     if (!input || input == &out || same_view(*input, out) || !may_overlap(*input, out)) return;
     throw ValueError(op, "out shares part of its memory with an input", "Pass the very same view, or separate memory");
@@ -111,6 +111,7 @@ void OpCall::keep(std::shared_ptr<const void> object) const {
 }
 
 void OpCall::declare(const Array& array, bool write) {
+  if (write) require_distinct(name(), array, "the result");
   Buffer& buffer = *array.buffer();
   const void* memory = buffer.memory(uint16_t(op_));
   if (capture_) [[unlikely]]

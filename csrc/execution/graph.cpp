@@ -215,19 +215,19 @@ void GraphBox::launch(StreamBox& on, std::span<const random::State> states) {
 void GraphBox::check_out(size_t result, const Array& out) const {
   const Result& r = results_[result];
   const Buffer& buffer = buffer_of(out, op_name(graph_op));
-  const std::string name_of_it = "out, array " + std::to_string(result) + ", ";
+  const std::string name_of_it = "out, array " + std::to_string(result) + ",";
   if (&buffer.context() != &context_)
-    throw BackendMismatchError(op_text(graph_op), name_of_it + "is of another backend", "Make it with the graph's");
+    throw BackendMismatchError(op_text(graph_op), name_of_it + " is of another backend", "Make it with the graph's");
   if (!(out.shape() == r.shape))
     throw ShapeError(op_text(graph_op),
-                     name_of_it + "has shape " + str(out.shape()) + ", the result has " + str(r.shape),
+                     name_of_it + " has shape " + str(out.shape()) + ", the result has " + str(r.shape),
                      "Give an array of the result's shape");
   if (out.dtype() != r.dtype)
     throw DTypeError(
         op_text(graph_op),
-        name_of_it + "has dtype " + std::string(name(out.dtype())) + ", the result has " + std::string(name(r.dtype)),
+        name_of_it + " has dtype " + std::string(name(out.dtype())) + ", the result has " + std::string(name(r.dtype)),
         "Give an array of the result's dtype");
-  if (buffer.read_only()) throw ValueError(op_text(graph_op), name_of_it + "is read-only", "Copy it first");
+  require_writable(op_text(graph_op), out, name_of_it);
 }
 
 // Whether the work can write the result there, as it would to memory of its own.

@@ -3,6 +3,7 @@
 #include <stator/execution/transfers.hpp>
 
 #include "core/context.hpp"
+#include "core/memory/overlap.hpp"
 #include "core/memory/staging.hpp"
 #include "core/text.hpp"
 #include "runtime/float_environment.hpp"
@@ -44,7 +45,7 @@ void check(const ByteRange& range, bool write, const Context& context, uint16_t 
                          std::to_string(range.offset + range.size) + " of an array of " +
                          std::to_string(array.nbytes()) + " bytes",
                      "Give a range inside the array");
-  if (write && buffer.read_only()) throw ValueError(op_text(op), "the array is read-only", "Copy it first");
+  if (write) require_writable(op_text(op), array);
 }
 
 std::vector<Run> runs_of(std::span<const ByteRange> ranges, bool write, const Context& context, uint16_t op) {

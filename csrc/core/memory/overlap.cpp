@@ -2,8 +2,11 @@
 // which is a bounded linear Diophantine problem with one term per distinct stride.
 #include "core/memory/overlap.hpp"
 
+#include "core/memory/buffer.hpp"
+
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace stator {
@@ -21,6 +24,17 @@ struct Search {
   std::vector<int64_t> lowest, highest;  // of the sum of the terms from i on
   int64_t a_size, b_size;
   int budget = 4096;
+
+  // When all terms are there.
+  void prepare() {
+    std::sort(terms.begin(), terms.end(), [](const Term& s, const Term& t) { return s.step > t.step; });
+    lowest.assign(terms.size() + 1, 0);
+    highest = lowest;
+    for (size_t i = terms.size(); i-- > 0;) {
+      lowest[i] = lowest[i + 1] + terms[i].step * terms[i].lowest;
+      highest[i] = highest[i + 1] + terms[i].step * terms[i].highest;
+    }
+  }
 
   bool hits(int64_t target, size_t i) {
     if (i == terms.size()) return -b_size < target && target < a_size;
@@ -77,14 +91,42 @@ bool may_overlap(const Array& a, const Array& b) {
   Search search{{}, {}, {}, itemsize(a.dtype()), itemsize(b.dtype())};
   add_terms(a, false, search.terms);
   add_terms(b, true, search.terms);
-  std::sort(search.terms.begin(), search.terms.end(), [](const Term& s, const Term& t) { return s.step > t.step; });
-  search.lowest.assign(search.terms.size() + 1, 0);
-  search.highest = search.lowest;
-  for (size_t i = search.terms.size(); i-- > 0;) {
-    search.lowest[i] = search.lowest[i + 1] + search.terms[i].step * search.terms[i].lowest;
-    search.highest[i] = search.highest[i + 1] + search.terms[i].step * search.terms[i].highest;
-  }
+  search.prepare();
   return search.hits(distance, 0);
+}
+
+bool overlaps_itself(const Array& array) {
+  if (array.is_contiguous() || array.size() == 0) return false;
+  // Two elements meet where the differences of their indices, not all 0, times the strides add up to 0.
+  Search search{{}, {}, {}, 1, 1};
+  for (int d = 0; d < array.ndim(); ++d) {
+    const int64_t step = std::abs(array.strides()[d]), reach = array.shape()[d] - 1;
+    if (reach == 0) continue;
+    if (step == 0) return true;
+    search.terms.push_back({step, -reach, reach});
+  }
+  search.prepare();
+  const std::vector<Term>& terms = search.terms;
+  bool nested = true;  // each step is beyond all that smaller ones reach
+  for (size_t i = 0; i < terms.size(); ++i) nested = nested && terms[i].step > search.highest[i + 1];
+  for (size_t i = 0; !nested && i < terms.size(); ++i)
+    for (int64_t k = 1; k <= terms[i].highest && k * terms[i].step <= search.highest[i + 1]; ++k)
+      if (search.hits(-k * terms[i].step, i + 1)) return true;
+  return false;
+}
+
+void require_distinct(std::string_view op, const Array& array, std::string_view what) {
+  if (overlaps_itself(array)) [[unlikely]]
+    throw ValueError(std::string(op),
+                     std::string(what) + " has elements that are the same memory, as broadcast_to makes them: shape " +
+                         str(array.shape()) + ", strides " + str(array.strides()),
+                     "Copy it first");
+}
+
+void require_writable(std::string_view op, const Array& array, std::string_view what) {
+  if (buffer_of(array, op).read_only())
+    throw ValueError(std::string(op), std::string(what) + " is read-only", "Copy it first");
+  require_distinct(op, array, what);
 }
 
 }  // namespace stator

@@ -1,7 +1,9 @@
-// Whether two strided arrays share memory.
+// Whether two strided arrays share memory, and whether one can be written.
 #pragma once
 
 #include <stator/array.hpp>
+
+#include <string_view>
 
 namespace stator {
 
@@ -15,5 +17,12 @@ bool same_view(const Array& a, const Array& b);  // the same first element, dtyp
 // Whether an element of a and one of b have a byte in common. Exact, except for layouts of many interleaved strides,
 // where a bounded search may end undecided and the answer is yes.
 bool may_overlap(const Array& a, const Array& b);
+// Whether two elements of an array are the same memory, as those that broadcasting repeats. Exact as may_overlap is.
+bool overlaps_itself(const Array& array);
+
+// What is written, which errors call `what`. ValueError where two elements are the same memory; and for read-only
+// memory.
+void require_distinct(std::string_view op, const Array& array, std::string_view what);
+void require_writable(std::string_view op, const Array& array, std::string_view what = "the array");
 
 }  // namespace stator

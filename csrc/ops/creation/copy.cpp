@@ -38,10 +38,6 @@ Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
                    "convert them with astype first");
 }
 
-void require_writable(std::string_view op, const Array& target) {
-  if (buffer_of(target, op).read_only()) throw ValueError(std::string(op), "the array is read-only", "copy it first");
-}
-
 void assign_number(Op op, const Array& target, const Scalar& value, const Stream& stream) {
   OpCall call(op, {&target}, stream);
   require_writable(call.name(), target);

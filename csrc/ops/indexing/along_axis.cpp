@@ -186,7 +186,7 @@ Array accumulate(OpCall& call, const Array& x, const Plan& plan, const Operand& 
 void put(OpCall& call, const Array& x, const Along& along, const Operand& src, const std::optional<bool>& asked,
          const Stream& stream) {
   const std::string op(call.name());
-  if (buffer_of(x, op).read_only()) throw ValueError(op, "the array is read-only", "copy it first");
+  require_writable(op, x);
   Array values;
   if (src.array) {
     values = cast_within_kind(op, *src.array, x.dtype(), stream);

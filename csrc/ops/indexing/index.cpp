@@ -292,7 +292,7 @@ Array index_get(const Array& x, std::span<const ArrayIndex> index, const Stream&
 void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand& value, const Stream& stream) {
   OpCall call(Op::index_put, {&x, value.array}, stream);
   const std::string op(call.name());
-  if (buffer_of(x, op).read_only()) throw ValueError(op, "the array is read-only", "copy it first");
+  require_writable(op, x);
   const IndexPlan plan = make_plan(call, x, index);
   Array values;
   if (value.array)

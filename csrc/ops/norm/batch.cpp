@@ -1,6 +1,7 @@
 #include <stator/creation.hpp>
 #include <stator/nn/norm.hpp>
 
+#include "core/memory/overlap.hpp"
 #include "ops/checks.hpp"
 #include "ops/norm/operands.hpp"
 #include "params/norm.hpp"
@@ -161,7 +162,7 @@ void update_running_stats(const Array& running_mean, const Array& running_var, c
   if (!(momentum >= 0 && momentum <= 1))
     throw ValueError(op, "momentum=" + number_text(momentum), "pass a number from 0 to 1");
   for (const Array* a : {&running_mean, &running_var})
-    if (buffer_of(*a, op).read_only()) throw ValueError(op, "the running statistics are read-only", "copy them first");
+    require_writable(op, *a, a == &running_mean ? "running_mean" : "running_var");
   const auto batch_mean = dense_operand(call, &mean), batch_var = dense_operand(call, &var);
   if (running_mean.size() == 0) return;
   const auto old_mean = dense_operand(call, &running_mean), old_var = dense_operand(call, &running_var);

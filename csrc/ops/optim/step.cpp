@@ -1,15 +1,42 @@
 #include "ops/optim/step.hpp"
 
+#include "core/memory/overlap.hpp"
 #include "ops/checks.hpp"
 
 #include <stator/creation.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace stator::nn {
 namespace {
 
 std::string dtype_text(const Array& a) { return std::string(name(a.dtype())); }
+
+// An array of a step, and the memory that it spans.
+struct Part {
+  const char *begin, *end;
+  const Array* array;
+  const char* what;
+  size_t tensor;
+  bool changed;
+};
+
+std::string of(const Part& part) { return std::string(part.what) + " " + std::to_string(part.tensor); }
+
+// ValueError where what a step changes shares memory with another array of the step.
+void require_apart(const OpCall& call, std::vector<Part> parts) {
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; });
+  std::vector<const Part*> open;  // parts that the next ones may begin in
+  for (const Part& part : parts) {
+    std::erase_if(open, [&](const Part* other) { return other->end <= part.begin; });
+    for (const Part* other : open)
+      if ((part.changed || other->changed) && may_overlap(*part.array, *other->array))
+        throw ValueError(std::string(call.name()), of(*other) + " and " + of(part) + " share memory",
+                         "pass a weight that is used twice once, with the sum of its gradients; and copies of others");
+    open.push_back(&part);
+  }
+}
 
 }  // namespace
 
@@ -111,6 +138,22 @@ ListStep::ListStep(Op op, const std::vector<Array>& params, const std::vector<Ar
   n.maximize = o.maximize;
   for (size_t i = 0; i < params.size(); ++i)
     add(i, params[i], grads[i], states, o.masters ? &(*o.masters)[i] : nullptr);
+  std::vector<Part> parts;
+  const auto take = [&](const char* what, const std::vector<Array>* arrays, bool changed) {
+    for (size_t i = 0; arrays != nullptr && i < arrays->size(); ++i) {
+      const Array& a = (*arrays)[i];
+      if (a.size() == 0) continue;
+      const Extent extent = extent_of(a);
+      const char* const first = static_cast<const char*>(a.data_ptr());
+      parts.push_back({first + extent.begin, first + extent.end, &a, what, i, changed});
+    }
+  };
+  parts.reserve(params.size() * (3 + states.size()));
+  take("param", &params, true);
+  take("grad", &grads, false);
+  for (const StateList& s : states) take(s.name, s.arrays, true);
+  take("master", o.masters, true);
+  require_apart(call_, std::move(parts));
   p_.tensors = tensors_.data();
   p_.tensor_count = int32_t(tensors_.size());
 }
@@ -130,8 +173,8 @@ void ListStep::check(size_t i, const char* what, const Array& a, const Array& pa
 // The address of a dense array that takes the new elements of a.
 void* ListStep::changed(size_t i, const char* what, const Array& a) {
   const std::string op(call_.name());
-  if (buffer_of(a, op).read_only())
-    throw ValueError(op, "tensor " + std::to_string(i) + ": " + what + " is read-only", "copy it first");
+  if (buffer_of(a, op).read_only() || overlaps_itself(a)) [[unlikely]]
+    require_writable(op, a, "tensor " + std::to_string(i) + ": " + what);
   if (a.size() == 0) return nullptr;
   const Array where = dense(call_, a);
   if (where.data_ptr() != a.data_ptr()) copies_.push_back({where, a});

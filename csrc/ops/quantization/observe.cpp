@@ -1,7 +1,7 @@
 // Observers: ranges and histograms that accumulate on the device, and the numbers that follow from them.
 #include "ops/quantization/operands.hpp"
 
-#include "core/memory/buffer.hpp"
+#include "core/memory/overlap.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -23,7 +23,7 @@ void check_state(const OpCall& call, const Array& state, const char* what, const
     throw ShapeError(op, std::string(what) + " of shape " + str(state.shape()), "pass an array of shape " + str(shape));
   if (!state.is_contiguous())
     throw ShapeError(op, std::string(what) + " of shape " + str(state.shape()) + " is not contiguous", "pass copy(x)");
-  if (buffer_of(state, op).read_only()) throw ValueError(op, std::string(what) + " is read-only", "copy it first");
+  require_writable(op, state, what);
 }
 
 void check_range(const OpCall& call, const Array& min, const Array& max, const Dims& shape, DType beside) {

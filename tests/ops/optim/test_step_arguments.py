@@ -88,3 +88,31 @@ def test_a_step_refuses_to_write_read_only_memory(cpu, place):
     with pytest.raises(ValueError, match="read-only"):
         nn.adam_step(*groups, step=1)
     np.testing.assert_array_equal(fixed, 1)
+
+
+SHARED = {
+    "one weight twice": (lambda a, b: ([a, b, a], 0), "param 0 and param 2"),
+    "weights that overlap": (lambda a, b: ([a[:3], b[:3], a[1:]], 0), "param 0 and param 2"),
+    "a gradient of its parameter": (lambda a, b: ([a], 1), "param 0 and grad 0|grad 0 and param 0"),
+    "a state of its parameter": (lambda a, b: ([a], 2), "param 0 and exp_avgs 0|exp_avgs 0 and param 0"),
+}
+
+
+@pytest.mark.parametrize("case", SHARED)
+@pytest.mark.parametrize("name", ["adam_step", "lamb_step"])
+def test_what_a_step_changes_shares_no_memory(be, name, case):
+    make, text = SHARED[case]
+    a, b = be.ones((4,)), be.ones((4,))
+    params, place = make(a, b)
+    lists = [params, *([be.ones(p.shape) for p in params] for _ in range(3))]
+    if place:
+        lists[place] = [a]
+    with pytest.raises(errors.InvalidValueError, match=f"(?i)({text}) share memory"):
+        getattr(nn, name)(*lists, step=1)
+    np.testing.assert_array_equal(a.to_numpy(), 1)
+
+
+def test_columns_of_one_matrix_are_apart_and_gradients_may_be_one(be):
+    matrix, grad = be.ones((4, 3)), be.ones((4,))
+    nn.sgd_step([matrix[:, 0], matrix[:, 2]], [grad, grad], lr=0.5)
+    np.testing.assert_array_equal(matrix.to_numpy(), [[0.5, 1, 0.5]] * 4)
