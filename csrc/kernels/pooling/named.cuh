@@ -3,6 +3,7 @@
 // small ones at once, so that all elements are found by one loop of vector instructions.
 #pragma once
 
+#include "device/fault.cuh"
 #include "kernels/pooling/slabs.cuh"
 
 namespace stator::STATOR_TARGET::pooling {
@@ -105,7 +106,8 @@ STATOR_FN bool are_disjoint(const Pool& p) {
 // Adds the slopes of results [begin, end) of the slice `deep` of results, of each of the slab's planes. The sums of a
 // plane are `apart` after those of the one before.
 template <class A, class T>
-STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, int end, int64_t apart, A* sums) {
+STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, int end, int64_t apart, A* sums,
+                        const params::ErrorSlot& slot, uint16_t op) {
   const int wide = p.axes[2].out, count = end - begin;
   const int64_t size = plane_size(p, false);
   // Several planes at once if they are whole and side by side, before and after.
@@ -141,15 +143,22 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
       }
       for (; i < slopes; ++i) to[at[i]] += convert<A>(grad[i]);
     } else {
-      for (int i = 0; i < slopes; ++i)
-        if (at[i] != nowhere && indices[i] >> 31 == 0) to[at[i]] += convert<A>(grad[i]);
+      const int64_t plane = plane_size(p, true);
+      for (int i = 0; i < slopes; ++i) {
+        if (uint64_t(indices[i]) < uint64_t(plane)) {
+          if (at[i] != nowhere) to[at[i]] += convert<A>(grad[i]);
+        } else if (is_wrong_index(p, int((result + i) % size), indices[i])) {
+          report_index(slot, op, result + i, indices[i], false);
+        }
+      }
     }
   }
 }
 
 // Adds the slopes of all results whose windows the slab is in.
 template <class A, class T>
-STATOR_FN void add_named(const Pool& p, const Slab& slab, int64_t apart, A* sums) {
+STATOR_FN void add_named(const Pool& p, const Slab& slab, int64_t apart, A* sums, const params::ErrorSlot& slot,
+                         uint16_t op) {
   const Results d = results_of_run(p, p.axes[0], slab.deep, slab.thick),
                 h = results_of_run(p, p.axes[1], slab.top, slab.high),
                 w = results_of_run(p, p.axes[2], slab.left, slab.wide);
@@ -159,7 +168,7 @@ STATOR_FN void add_named(const Pool& p, const Slab& slab, int64_t apart, A* sums
     for (int j = h.first; j <= h.last; j += all_columns ? h.last + 1 : 1) {
       const int last = (all_columns ? h.last : j) * wide + w.last;
       for (int o = j * wide + w.first; o <= last; o += PoolTuning::tile)
-        add_tile<A, T>(p, slab, i, o, std::min(o + PoolTuning::tile, last + 1), apart, sums);
+        add_tile<A, T>(p, slab, i, o, std::min(o + PoolTuning::tile, last + 1), apart, sums, slot, op);
     }
 }
 

@@ -1,4 +1,5 @@
 // Gradients of pooling: each element adds up the slopes of the windows that it is in, in their order.
+#include "device/fault.cuh"
 #include "device/launcher.cuh"
 #include "kernels/pooling/named.cuh"
 
@@ -28,7 +29,7 @@ STATOR_FN void for_results(const Pool& p, const Place& at, F f) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut) {
+STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t size = plane_size(p, false);
@@ -39,7 +40,13 @@ STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut) {
     if (p.kind == PoolKind::max) {
       const int64_t* const indices = p.indices + at.plane * size;
       const int here = (at.at[0] * cut.extent[1] + at.at[1]) * cut.extent[2] + at.at[2];
-      for_results(p, at, [&](int o, int64_t) { sum += indices[o] == here ? convert<A>(grad[o]) : A(0); });
+      const int64_t plane = int64_t(cut.extent[0]) * cut.extent[1] * cut.extent[2];
+      for_results(p, at, [&](int o, int64_t) {
+        const int64_t index = indices[o];
+        sum += index == here ? convert<A>(grad[o]) : A(0);
+        if (uint64_t(index) >= uint64_t(plane) && is_wrong_index(p, o, index))
+          report_index(slot, op, at.plane * size + o, index, false);
+      });
     } else if (p.kind == PoolKind::mean) {
       for_results(p, at, [&](int o, int64_t count) { sum += convert<A>(grad[o]) / A(count); });
       sum = sum / divisor;
@@ -57,7 +64,7 @@ STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
+STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const Slab slab = cut.slab(p, group.block());
@@ -78,7 +85,7 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut) {
   const int runs = apart == size ? 1 : slab.planes;  // whole planes lie side by side
   for (int q = 0; q < runs; ++q) std::memset(sums + q * apart, 0, size_t(slab.planes / runs * size) * sizeof(A));
   if (p.kind == PoolKind::max) {
-    add_named<A, T>(p, slab, apart, sums);
+    add_named<A, T>(p, slab, apart, sums, slot, op);
   } else {
     Slab slice = slab;
     slice.thick = 1;
@@ -102,10 +109,11 @@ void pool_backward(const params::Queue& q, const Pool& p) {
       const Pool fixed = with_fixed_windows(p);
       const SlabCut cut(*q.limits, fixed);
       launch(q, "pool_backward", pool_backward_slabs_kernel<T, PoolTuning::block>,
-             {cut.blocks(fixed), PoolTuning::block}, fixed, cut);
+             {cut.blocks(fixed), PoolTuning::block}, fixed, cut, q.slot, q.op);
     } else {
       const Cut cut = cut_of(p, true);
-      launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut);
+      launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut,
+             q.slot, q.op);
     }
   });
 }

@@ -56,6 +56,20 @@ STATOR_FN Window window_of(const Pool& p, const PoolAxis& a, int o) {
   return {first, end, p.count_padding ? padded - begin : end - first};
 }
 
+// Whether result o of a plane has an index that is none of the plane's. A window of padding alone has -1.
+STATOR_FN bool is_wrong_index(const Pool& p, int o, int64_t index) {
+  int64_t plane = 1;
+  bool empty = false;
+  STATOR_UNROLL()
+  for (int d = Pool::dims - 1; d >= 0; --d) {
+    const Window w = window_of(p, p.axes[d], o % p.axes[d].out);
+    empty = empty || w.first >= w.end;
+    plane *= p.axes[d].in;
+    o /= p.axes[d].out;
+  }
+  return index < 0 ? index != -1 || !empty : index >= plane;
+}
+
 // The first and the last result whose window may have element i; with a dilation of 1 all of them do.
 struct Results {
   int first, last;

@@ -40,7 +40,7 @@ Array slopes(OpCall& call, Pool& p, const Array& grad, const Array& x, int spati
   Array out = call.empty(x.shape(), x.dtype());
   if (out.size() == 0) return out;
   const Array slope = dense_operand(call, grad);
-  const Array places = indices ? dense_operand(call, *indices) : Array();
+  const Array places = indices ? index_operand(call, *indices) : Array();
   const Array input = y ? dense_operand(call, x) : Array(), result = y ? dense_operand(call, *y) : Array();
   call.writes(out);
   p.grad = slope.data_ptr();
@@ -49,6 +49,7 @@ Array slopes(OpCall& call, Pool& p, const Array& grad, const Array& x, int spati
   p.y = y ? result.data_ptr() : nullptr;
   p.out = out.data_ptr();
   kernels::pooling::pool_backward(call.queue(), p);
+  if (indices) call.finish_indices();
   return out;
 }
 

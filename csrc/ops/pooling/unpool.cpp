@@ -73,7 +73,7 @@ Array max_unpool(const Array& x, const Array& indices, const PoolOptions& o, con
   const bool notes = kernels::pooling::unpool_notes(call.limits());
   const Array winners = notes ? call.empty(Dims{p.planes, p.large}, DType::uint32) : Array();
   if (notes) assign(winners, 0, call.on());
-  const Array input = dense_operand(call, x), places = dense_operand(call, indices);
+  const Array input = dense_operand(call, x), places = index_operand(call, indices);
   if (notes) call.writes(winners);
   call.writes(out);
   p.x = input.data_ptr();
@@ -100,7 +100,7 @@ Array max_unpool_backward(const Array& grad, const Array& indices, int spatial, 
   check_indices(call, indices, shape, spatial);
   Array out = call.empty(shape, grad.dtype());
   if (out.size() == 0) return out;
-  const Array slope = dense_operand(call, grad), places = dense_operand(call, indices);
+  const Array slope = dense_operand(call, grad), places = index_operand(call, indices);
   call.writes(out);
   params::Unpool p{};
   p.itemsize = itemsize(grad.dtype());

@@ -93,8 +93,8 @@ void check_indices(const OpCall& call, const Array& indices, const Dims& shape, 
   if (!(indices.shape() == shape))
     throw ShapeError(op, "indices " + str(indices.shape()) + " where " + str(shape) + " are wanted",
                      "pass the indices that pooling returned");
-  if (indices.dtype() != DType::int64)
-    throw DTypeError(op, "indices are " + std::string(name(indices.dtype())), "pass int64, as pooling returns");
+  if (!in(indices.dtype(), dtypes::integers))
+    throw DTypeError(op, "indices are " + std::string(name(indices.dtype())), "pass an integer dtype");
 }
 
 Dims with_spatial(const Array& x, const Dims& extents) {
@@ -174,6 +174,10 @@ Array dense_operand(OpCall& call, const Array& a) {
   Array found = a.is_contiguous() ? a : copy(a, call.on());
   call.reads(found);
   return found;
+}
+
+Array index_operand(OpCall& call, const Array& indices) {
+  return dense_operand(call, astype(indices, DType::int64, false, call.on()));
 }
 
 }  // namespace stator::nn

@@ -31,5 +31,6 @@ params::Pool adaptive_windows(const OpCall& call, const Array& x, const Dims& ou
 Dims extents_of(const params::Pool& p, int spatial);
 // An operand as the kernels read it, declared as read.
 Array dense_operand(OpCall& call, const Array& a);
+Array index_operand(OpCall& call, const Array& indices);  // of int64
 
 }  // namespace stator::nn

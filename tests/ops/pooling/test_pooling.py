@@ -124,7 +124,7 @@ def test_a_window_of_padding_alone_is_minus_infinity_without_an_index(be):
 
 
 @pytest.mark.parametrize("size", [3, 5])
-@pytest.mark.parametrize("wrong", [-1, 64, 2**32 + 17, 63, 0, 31])
+@pytest.mark.parametrize("wrong", [63, 0, 31])
 def test_an_index_outside_of_its_window_gets_no_gradient(be, size, wrong):
     x = drawn((1, 2, 8, 8))
     y, at = nn.max_pool2d(be.asarray(x), size, stride=1, return_indices=True)
@@ -158,7 +158,7 @@ def test_gradients_of_many_planes_and_of_large_ones(be, shape, dtype):
     assert np.array_equal(got.to_numpy(), padded[(..., *(slice(1, -1),) * axes)])
 
 
-@pytest.mark.parametrize("wrong", [-1, 5 * 36, 2 * 36 + 7, 0, 1 + 6 + 36 + 2**33])
+@pytest.mark.parametrize("wrong", [5 * 36 - 1, 2 * 36 + 7, 0])
 def test_an_index_outside_of_its_window_of_slices_gets_no_gradient(be, wrong):
     x = drawn((1, 2, 5, 6, 6))
     y, at = nn.max_pool3d(be.asarray(x), 2, stride=1, return_indices=True)
@@ -183,9 +183,50 @@ def test_the_last_of_equal_indices_is_unpooled(be):
 def test_an_index_beyond_the_plane_is_refused(be, index):
     x = be.ones((1, 1, 6), dtype="float32")
     at = be.full((1, 1, 6), index, dtype="int64")
-    for call in (lambda: nn.max_unpool1d(x, at, 1), lambda: nn.max_unpool1d_backward(x, at)):
-        with pytest.raises(E.OutOfRangeError, match=str(index)):
+    calls = {
+        "nn.max_unpool2d": lambda: nn.max_unpool1d(x, at, 1),
+        "nn.max_unpool2d_backward": lambda: nn.max_unpool1d_backward(x, at),
+        "nn.max_pool2d_backward": lambda: nn.max_pool1d_backward(x, x, at, 1),
+        "nn.adaptive_max_pool2d_backward": lambda: nn.adaptive_max_pool1d_backward(x, x, at),
+    }
+    for op, call in calls.items():
+        with pytest.raises(E.OutOfRangeError, match=str(index)) as caught:
             call().to_numpy()
+        assert caught.value.op == op
+
+
+@pytest.mark.parametrize("wrong", [-1, 5 * 36, 2**32 + 17])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_one_wrong_index_of_many_is_refused(be, stride, wrong):
+    x = be.asarray(drawn((2, 3, 5, 6, 6)))
+    y, at = nn.max_pool3d(x, 2, stride=stride, return_indices=True)
+    at[1, 2, 1, -1, -1] = wrong
+    with pytest.raises(E.OutOfRangeError, match=str(wrong)):
+        nn.max_pool3d_backward(y, x, at, 2, stride=stride).to_numpy()
+
+
+def test_windows_of_padding_alone_have_no_gradient(be):
+    x = be.ones((1, 1, 1), dtype="float32")
+    y, at = nn.max_pool1d(x, 2, padding=1, dilation=2, return_indices=True)
+    assert (y.tolist(), at.tolist()) == ([[[-math.inf]]], [[[-1]]])
+    assert nn.max_pool1d_backward(be.ones((1, 1, 1), dtype="float32"), x, at, 2, padding=1, dilation=2).tolist() == [
+        [[0]]
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+def test_indices_have_any_integer_dtype(be, dtype):
+    x = be.asarray(drawn((2, 3, 4, 6)))
+    y, at = nn.max_pool2d(x, 2, return_indices=True)
+    other = stator.astype(at, dtype)[..., ::-1][..., ::-1]
+    calls = [
+        lambda indices: nn.max_pool2d_backward(y, x, indices, 2),
+        lambda indices: nn.max_unpool2d(y, indices, 2),
+        lambda indices: nn.max_unpool2d_backward(x, indices),
+        lambda indices: nn.adaptive_max_pool2d_backward(y, x, indices),
+    ]
+    for call in calls:
+        assert call(other).tolist() == call(at).tolist()
 
 
 def test_a_result_of_zero_has_no_slope_of_powers(be):

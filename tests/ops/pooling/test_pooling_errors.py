@@ -14,7 +14,7 @@ class Given:
         self.cube, self.none = be.ones((1, 2, 4, 4, 4), dtype="float32"), be.ones((2, 3, 0, 6), dtype="float32")
         self.y, self.at = nn.max_pool2d(self.x, 2, return_indices=True)
         self.whole, self.wide = be.ones((2, 3, 8, 6), dtype="int32"), be.ones((2, 3, 4, 3), dtype="float64")
-        self.short = stator.astype(self.at, "int32")
+        self.real = stator.astype(self.at, "float32")
         self.huge = stator.broadcast_to(be.ones((1, 1, 1), dtype="float32"), (1, 1, 2**30 + 1))
         self.wider = stator.broadcast_to(be.ones((1, 1, 1, 1), dtype="float32"), (1, 1, 2**16, 2**15))
 
@@ -47,6 +47,11 @@ REFUSED = {
         "fit into",
     ),
     "divisor": (lambda a: nn.avg_pool2d(a.x, 2, divisor_override=0), E.InvalidValueError, "divisor_override=0"),
+    "divisor that is a bool": (
+        lambda a: nn.avg_pool2d(a.x, 2, divisor_override=True),
+        E.DTypeError,
+        "divisor_override=True",
+    ),
     "power": (lambda a: nn.lp_pool2d(a.x, 0, 2), E.InvalidValueError, "norm_type=0"),
     "infinite power": (lambda a: nn.lp_pool2d(a.x, float("inf"), 2), E.InvalidValueError, "norm_type=inf"),
     "gradient": (lambda a: nn.avg_pool2d_backward(a.x, a.x, 2), E.ShapeError, r"grad \(2, 3, 8, 6\).*\(2, 3, 4, 3\)"),
@@ -54,7 +59,7 @@ REFUSED = {
     "windows of powers": (lambda a: nn.lp_pool3d(a.cube, 2, 5), E.ShapeError, r"nn.lp_pool3d.*kernel_size=\(5, 5, 5\)"),
     "y of powers": (lambda a: nn.lp_pool2d_backward(a.y, a.x, a.x, 2, 2), E.ShapeError, r"y \(2, 3, 8, 6\)"),
     "indices": (lambda a: nn.max_pool2d_backward(a.y, a.x, a.at[:1], 2), E.ShapeError, r"indices \(1, 3, 4, 3\)"),
-    "dtype of indices": (lambda a: nn.max_pool2d_backward(a.y, a.x, a.short, 2), E.DTypeError, "int32"),
+    "dtype of indices": (lambda a: nn.max_pool2d_backward(a.y, a.x, a.real, 2), E.DTypeError, "float32"),
     "output of zero": (lambda a: nn.adaptive_avg_pool2d(a.x, (0, 2)), E.InvalidValueError, r"output_size=\(0, 2\)"),
     "output of other axes": (lambda a: nn.adaptive_max_pool2d(a.x, (2, 2, 2)), E.ShapeError, "output_size"),
     "output of an array without axes": (lambda a: nn.adaptive_avg_pool3d(a.line[0], None), E.ShapeError, r"\(3, 8\)"),
@@ -66,9 +71,9 @@ REFUSED = {
         r"grad \(3,\) of 2 spatial axes",
     ),
     "adaptive indices": (
-        lambda a: nn.adaptive_max_pool2d_backward(a.y, a.x, a.short),
+        lambda a: nn.adaptive_max_pool2d_backward(a.y, a.x, a.real),
         E.DTypeError,
-        "nn.adaptive_max_pool2d_backward.*int32",
+        "nn.adaptive_max_pool2d_backward.*float32",
     ),
     "indices of unpooling": (lambda a: nn.max_unpool2d(a.x, a.at, 2), E.ShapeError, r"indices \(2, 3, 4, 3\)"),
     "size of unpooling": (
