@@ -26,7 +26,8 @@ STATOR_FN Coordinate<A> coordinate_of(A number, int extent, bool align_corners) 
   return {((number + A(1)) * A(extent) - A(1)) / A(2), A(extent) / A(2)};
 }
 
-// The coordinate within the axis, as the padding has it. At an end the slope is 0.
+// The coordinate within the axis, as the padding has it. At an end the slope is 0. What is not a number, as reflections
+// of infinity are, is at the first element.
 template <class A>
 STATOR_FN Coordinate<A> padded(Coordinate<A> c, int extent, GridPadding padding, bool align_corners) {
   if (padding == GridPadding::zeros) return c;
@@ -43,9 +44,16 @@ STATOR_FN Coordinate<A> padded(Coordinate<A> c, int extent, GridPadding padding,
     c.place = low + (odd ? span - rest : rest);
     if (odd) c.slope = -c.slope;
   }
-  if (c.place <= A(0)) return {A(0), A(0)};
+  if (!(c.place > A(0))) return {A(0), A(0)};
   if (c.place >= A(extent - 1)) return {A(extent - 1), A(0)};
   return c;
+}
+
+// A place that an int holds: beyond all elements where it is not a number or too far away.
+template <class A>
+STATOR_FN A held(A place) {
+  place = place < far_away<A> ? place : place != place ? -far_away<A> : far_away<A>;
+  return place > -far_away<A> ? place : -far_away<A>;
 }
 
 // The taps of an axis; those outside are at -1. slope: the derivative of a weight by the grid's number.
@@ -63,10 +71,20 @@ STATOR_FN GridAxis<A, N> grid_axis(const GridSample& p, int axis, A number) {
   GridAxis<A, N> found;
   Coordinate<A> c = coordinate_of(number, extent, p.align_corners);
   if constexpr (N != 4) c = padded(c, extent, p.padding, p.align_corners);
-  // A place that is no number, or that no int holds, has no elements but those of padding.
-  c.place = c.place < far_away<A> ? c.place : c.place != c.place ? -far_away<A> : far_away<A>;
-  c.place = c.place > -far_away<A> ? c.place : -far_away<A>;
+  if (N != 4 || p.padding == GridPadding::zeros) c.place = held(c.place);
   const A whole = floor(c.place), t = c.place - whole;
+  if constexpr (N == 4) {
+    const A behind = t == t ? t : A(0);  // not of infinity, all of whose taps are one element
+    cubic_weights(behind, found.weight);
+    cubic_slopes(behind, found.slope);
+    STATOR_UNROLL()
+    for (int k = 0; k < N; ++k) {
+      found.slope[k] *= c.slope;
+      const Coordinate<A> tap = padded(Coordinate<A>{whole + A(k - 1), A(0)}, extent, p.padding, p.align_corners);
+      found.at[k] = inside(int(floor(tap.place)), extent);
+    }
+    return found;
+  }
   const int first = int(whole);
   if constexpr (N == 1) {
     // To the nearest, of two to the even one.
@@ -81,15 +99,6 @@ STATOR_FN GridAxis<A, N> grid_axis(const GridSample& p, int axis, A number) {
     found.weight[1] = t;
     found.slope[0] = -c.slope;
     found.slope[1] = c.slope;
-  } else {
-    cubic_weights(t, found.weight);
-    cubic_slopes(t, found.slope);
-    STATOR_UNROLL()
-    for (int k = 0; k < N; ++k) {
-      found.slope[k] *= c.slope;
-      const Coordinate<A> tap = padded(Coordinate<A>{whole + A(k - 1), A(0)}, extent, p.padding, p.align_corners);
-      found.at[k] = inside(int(floor(tap.place)), extent);
-    }
   }
   return found;
 }

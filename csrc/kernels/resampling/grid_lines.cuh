@@ -31,10 +31,7 @@ STATOR_FN void find_places(const T* STATOR_RESTRICT grid, int axes, int extent, 
   for (int o = 0; o < count; ++o) {
     const Coordinate<A> c =
         padded(coordinate_of(convert<A>(grid[int64_t(o) * axes]), extent, corners()), extent, padding(), corners());
-    // As grid_axis has it.
-    A place = c.place < far_away<A> ? c.place : c.place != c.place ? -far_away<A> : far_away<A>;
-    place = place > -far_away<A> ? place : -far_away<A>;
-    const A whole = floor(place), t = place - whole;
+    const A place = held(c.place), whole = floor(place), t = place - whole;
     const int first = int(whole);
     const bool up = (t > A(0.5)) | ((t == A(0.5)) & ((first & 1) != 0));
     places.first[o] = Nearest ? first + int(up) : first;

@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_flag, to_float, to_int, to_lengths, to_text
+from stator._convert cimport to_flag, to_float, to_lengths, to_text
+from stator._integers cimport to_int
 from stator.cpp cimport resampling as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport string_view
@@ -33,7 +34,8 @@ def interpolate(x: Array, /, size: int | Sequence[int] | None = None,
     size, the spatial extents of the result, or scale_factor, factors of x's; each a number, or one for each axis. mode:
     "nearest", "nearest-exact", "area", of which each result is the mean of a window, or "linear", "bilinear" and
     "trilinear" of one, two and three spatial axes, or "bicubic" of two. align_corners, of the latter: the first and the
-    last elements of an axis stay where they are.
+    last elements of an axis stay where they are. Without it positions are divided by scale_factor, also where it is so
+    near 1 that the extent stays the same; there PyTorch's linear modes, and "nearest" of two axes, return x.
 
     >>> stator.nn.interpolate(be.asarray([[[1.0, 2.0]]]), 4).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
@@ -119,7 +121,8 @@ def grid_sample(x: Array, grid: Array, /, mode: str = "bilinear", padding_mode: 
     Or x (n, channels, d, h, w) with grid (n, do, ho, wo, 3). The last axis of grid has numbers from -1 to 1, the one
     along x's last axis first. mode: "bilinear", "nearest" or, of two spatial axes, "bicubic". padding_mode: elements
     beyond the ends are "zeros", those of the "border", or a "reflection". align_corners: -1 and 1 are the centres of
-    the outer elements, else their edges. What is no number has no elements but those of the padding.
+    the outer elements, else their edges. A NaN in grid, and in a "reflection" also an infinity, is at the first element
+    of its axis, where the gradient of grid is 0; with "zeros" it is at none.
 
     >>> x = be.asarray([[[[1.0, 2.0], [3.0, 4.0]]]])
     >>> stator.nn.grid_sample(x, be.zeros((1, 1, 1, 2))).tolist()

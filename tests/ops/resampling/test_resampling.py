@@ -162,3 +162,51 @@ def test_gradients_of_interpolation_against_differences(cpu, mode):
             moved[at] += step
             want[at] += np.sum(g * nn.interpolate(cpu.asarray(moved), 4, mode=mode).to_numpy()) / (2 * step)
     np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+
+
+INF, NAN = float("inf"), float("nan")
+# Of x = [[4, 5, 6], [7, 8, 9], [10, 11, 12]] at (column, row).
+AWAY = {
+    (NAN, 0): {"border": 7, "reflection": 7},
+    (0, NAN): {"border": 5, "reflection": 5},
+    (NAN, NAN): {"border": 4, "reflection": 4},
+    (INF, 0): {"border": 9, "reflection": 7},
+    (-INF, 0): {"border": 7, "reflection": 7},
+    (0, INF): {"border": 11, "reflection": 5},
+    (0, -INF): {"border": 5, "reflection": 5},
+}
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_positions_that_are_not_finite(be, mode, padding, align_corners, dtype):
+    x = be.asarray(np.arange(4.0, 13).reshape(1, 1, 3, 3), dtype=dtype)
+    grid = be.asarray(np.array(list(AWAY)).reshape(1, 1, -1, 2), dtype=dtype)
+    want = [0 if padding == "zeros" else values[padding] for values in AWAY.values()]
+    got = nn.grid_sample(x, grid, mode, padding, align_corners=align_corners)
+    np.testing.assert_allclose(widen(got.to_numpy()).ravel(), want, rtol=2e-2 if dtype == "bfloat16" else 2e-3)
+    ones = be.ones(got.shape, dtype=dtype)
+    of_x, of_grid = nn.grid_sample_backward(ones, x, grid, mode, padding, align_corners=align_corners)
+    assert widen(of_x.to_numpy()).sum() == (0 if padding == "zeros" else len(AWAY))
+    assert np.isfinite(widen(of_grid.to_numpy())).all()
+    away = ~np.isfinite(np.array(list(AWAY)))
+    np.testing.assert_array_equal(widen(of_grid.to_numpy()).reshape(-1, 2)[away], 0)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+@pytest.mark.parametrize(("padding", "want"), [("zeros", [0] * 4), ("border", [4, 4, 22, 4]), ("reflection", [4] * 4)])
+def test_positions_in_a_volume_that_are_not_finite(be, mode, padding, want):
+    x = be.asarray(np.arange(4.0, 31).reshape(1, 1, 3, 3, 3), dtype="float32")
+    places = [(NAN, NAN, NAN), (-INF, NAN, -INF), (NAN, -INF, INF), (NAN, NAN, -INF)]
+    grid = be.asarray(np.array(places).reshape(1, 1, 1, -1, 3), dtype="float32")
+    assert nn.grid_sample(x, grid, mode, padding).to_numpy().ravel().tolist() == want
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_a_factor_that_leaves_the_extent_moves_positions(be, mode):
+    x = be.asarray(np.arange(5.0).reshape(1, 1, 1, 5))
+    got = nn.interpolate(x, scale_factor=(1, 1.125), mode=mode).to_numpy().ravel()
+    want = np.floor(np.arange(5) / 1.125) if mode == "nearest" else np.maximum((np.arange(5) + 0.5) / 1.125 - 0.5, 0)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
