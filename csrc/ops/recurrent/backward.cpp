@@ -3,6 +3,7 @@
 #include "ops/recurrent/layers.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
 #include <stator/movement.hpp>
 #include <stator/reduce.hpp>
 
@@ -160,6 +161,14 @@ Array running(OpCall& call, const Layers& all, const Array* grad) {
   return out;
 }
 
+// x (steps, batch, n) with zeros behind the end of each sequence, where 0 times what is there may be NaN.
+Array without_padding(const Layers& all, const Array& x, const Array& lengths, const Stream& on) {
+  const Array steps = arange(x.backend(), 0, all.steps, 1, DType::int64, on);
+  const Array taken =
+      less(reshape(steps, Dims{all.steps, 1, 1}, {}, on), reshape(lengths, Dims{1, all.batch, 1}, {}, on), {}, on);
+  return where(taken, x, 0.0, {}, on);
+}
+
 // Makes an array of zeros where nothing is written.
 void clear_empty(const std::vector<Array>& arrays, const Stream& stream) {
   for (const Array& a : arrays) assign(a, Operand(0.0), stream);
@@ -191,7 +200,8 @@ RecurrentGradients run_backward(Op op, RecurrentKind kind, const ResultGradients
     std::vector<std::vector<Array>> found;
     Array grad_y = grads.y ? with_dense_rows(all.time_major(*grads.y, on), on) : Array();
     for (int64_t layer = all.layers - 1; layer >= 0; --layer) {
-      const Array input = layer == 0 ? all.time_major(x, on) : workspace[size_t(all.result_at(layer - 1))];
+      Array input = layer == 0 ? all.time_major(x, on) : workspace[size_t(all.result_at(layer - 1))];
+      if (layer == 0 && lengths) input = without_padding(all, input, lengths, on);
       const Factor rows(reshape(input, Dims{all.rows(), all.inputs_of(layer)}, {}, on), on);
       const Array grad_input =
           layer == 0 ? grad_x : call.empty({all.steps, all.batch, all.inputs_of(layer)}, all.dtype);

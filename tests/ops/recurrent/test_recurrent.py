@@ -226,3 +226,23 @@ def test_work_is_in_the_order_of_a_stream(be):
     with stream:
         y = layer.run(given[0] * 2 - given[0], *given[1:])[0] + 0
     np.testing.assert_allclose(y.to_numpy(), want, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("options", [{}, {"layers": 2, "directions": 2}], ids=["one layer", "layers of two directions"])
+def test_steps_behind_a_sequence_may_hold_anything(be, kind, options):
+    lengths = [4, 2, 3]
+    layer = Layer(be, kind, "float32", **options)
+
+    def results():
+        y, states, workspace = layer.run(return_workspace=True, lengths=lengths)
+        ends = [be.ones(s.shape, dtype="float32") for s in (states if kind == "lstm" else [states])]
+        found = layer.back(be.ones(y.shape, dtype="float32"), layer.pair(ends), workspace, lengths=lengths)
+        return [x.to_numpy() for x in [y, *all_of(found)]]
+
+    padding = np.arange(4)[:, None] >= np.array(lengths)
+    layer.x[padding] = 0
+    want = results()
+    layer.x[padding] = np.nan
+    for got, same in zip(results(), want, strict=True):
+        np.testing.assert_array_equal(got, same)
