@@ -144,9 +144,17 @@ STATOR_KERNEL(Size) void attention_fast_kernel(Attention p, int64_t numbers) {
   }
   const int64_t at = tile.head * p.queries + tile.first;
   T* const to = static_cast<T*>(p.out) + at * p.value_size;
+  int broken[Q] = {};
+  if (hides_keys(p, mask))
+    for (int64_t c = 0; c < p.value_size; ++c)
+      for (int i = 0; i < Q; ++i) broken[i] |= out[c * Q + i] != out[c * Q + i];
   for (int64_t i = 0; i < queries; ++i) {
     const A scale = sum[i] == A(0) ? A(0) : A(1) / sum[i];
-    for (int64_t c = 0; c < p.value_size; ++c) to[i * p.value_size + c] = T(out[c * Q + i] * scale);
+    T* const row = to + i * p.value_size;
+    for (int64_t c = 0; c < p.value_size; ++c) row[c] = T(out[c * Q + i] * scale);
+    if (broken[i] && sum[i] == sum[i])
+      sum_without_hidden(QueryKeys<T, A>(p, offsets, tile.first + i), largest[i], sum[i], 0, 1,
+                         [=](int c, A result) { row[c] = T(result); });
     if (p.lse != nullptr)
       static_cast<A*>(p.lse)[at + i] = sum[i] == A(0) ? -limits<A>::infinity() : largest[i] + log(sum[i]);
   }

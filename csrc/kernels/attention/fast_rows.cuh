@@ -83,7 +83,15 @@ STATOR_KERNEL(Size) void attention_fast_row_kernel(Attention p) {
   }
   const int64_t at = tile.head * p.queries + tile.first;
   const T scale = sum == T(0) ? T(0) : T(1) / sum;
-  for (int c = 0; c < p.value_size; ++c) static_cast<T*>(p.out)[at * p.value_size + c] = out[c] * scale;
+  T* const to = static_cast<T*>(p.out) + at * p.value_size;
+  int broken = 0;
+  for (int c = 0; c < p.value_size; ++c) {
+    to[c] = out[c] * scale;
+    broken |= out[c] != out[c];
+  }
+  if (broken && sum == sum && hides_keys(p, mask))
+    sum_without_hidden(QueryKeys<T, T>(p, offsets, tile.first), largest, sum, 0, 1,
+                       [=](int c, T result) { to[c] = result; });
   if (p.lse != nullptr) static_cast<T*>(p.lse)[at] = sum == T(0) ? -limits<T>::infinity() : largest + log(sum);
 }
 

@@ -1,4 +1,5 @@
-// What the attention kernels share: where a head lies in each operand, and what a mask does to a score.
+// What the attention kernels share: where a head lies in each operand, what a mask does to a score, and results without
+// the keys that take no part.
 #pragma once
 
 #include "device/convert.cuh"
@@ -65,8 +66,76 @@ struct HeadMask {
   STATOR_FN A operator()(A score, int64_t query, int64_t key) const {
     const int64_t at = query * row + key * column;
     if (is_bool) return static_cast<const bool*>(data)[at] ? score : -limits<A>::infinity();
-    return score + A(static_cast<const T*>(data)[at]) * unit;
+    const A added = A(static_cast<const T*>(data)[at]);
+    return added == -limits<A>::infinity() ? added : score + added * unit;  // whatever the score is
+  }
+  STATOR_FN bool hides(int64_t query, int64_t key) const {
+    return data != nullptr && (*this)(A(0), query, key) == -limits<A>::infinity();
   }
 };
+
+// Whether some keys may take no part in a query.
+template <class T, class A>
+STATOR_FN bool hides_keys(const Attention& p, const HeadMask<T, A>& mask) {
+  return p.causal || mask.data != nullptr;
+}
+
+// A query, and the keys and values of its head.
+template <class T, class A>
+struct QueryKeys {
+  const T *q, *k, *v;
+  int64_t q_column, k_row, k_column, v_row, v_column, query, keys;
+  int size, value_size;
+  A scale;
+  HeadMask<T, A> mask;
+
+  STATOR_FN QueryKeys(const Attention& p, const HeadOffsets& offsets, int64_t query_)
+      : q(static_cast<const T*>(p.data[Attention::q]) + offsets.at[Attention::q] + query_ * p.row[Attention::q]),
+        k(static_cast<const T*>(p.data[Attention::k]) + offsets.at[Attention::k]),
+        v(static_cast<const T*>(p.data[Attention::v]) + offsets.at[Attention::v]),
+        q_column(p.column[Attention::q]),
+        k_row(p.row[Attention::k]),
+        k_column(p.column[Attention::k]),
+        v_row(p.row[Attention::v]),
+        v_column(p.column[Attention::v]),
+        query(query_),
+        keys(p.causal && query_ < p.keys ? query_ + 1 : p.keys),
+        size(p.size),
+        value_size(p.value_size),
+        scale(A(p.scale)),
+        mask(p, offsets, A(1)) {}
+};
+
+// A key that takes no part has the weight 0, which makes NaN of a value that is not finite. So the results of a query
+// that are NaN, though `sum`, that of its exponentials relative to `reference`, is not, are summed again without such
+// keys. Each of `lanes` threads calls store(column, result) for every `lanes`-th column, from `lane` on.
+template <class T, class A, class Store>
+STATOR_COLD void sum_without_hidden(const QueryKeys<T, A>& s, A reference, A sum, int lane, int lanes, Store store) {
+  constexpr int together = by_target<8, Attention::largest_size>::value;
+  const A scale = sum == A(0) ? A(0) : A(1) / sum;
+  if (reference == -limits<A>::infinity()) reference = A(0);
+  STATOR_UNROLL(1)
+  for (int first = lane; first < s.value_size; first += together * lanes) {
+    A results[together] = {};
+    STATOR_UNROLL(1)
+    for (int64_t key = 0; key < s.keys; ++key) {
+      if (s.mask.hides(s.query, key)) continue;
+      A score = A(0);
+      STATOR_UNROLL(1)
+      for (int c = 0; c < s.size; ++c)
+        score += A(s.q[c * s.q_column]) * s.scale * A(s.k[key * s.k_row + c * s.k_column]);
+      if (s.mask.data != nullptr) score = s.mask(score, s.query, key);
+      const A weight = exp(score - reference);
+      STATOR_UNROLL()
+      for (int i = 0; i < together; ++i) {
+        const int c = first + i * lanes;
+        if (c < s.value_size) results[i] += weight * A(s.v[key * s.v_row + c * s.v_column]);
+      }
+    }
+    STATOR_UNROLL()
+    for (int i = 0; i < together; ++i)
+      if (first + i * lanes < s.value_size) store(first + i * lanes, results[i] * scale);
+  }
+}
 
 }  // namespace stator::STATOR_TARGET::attention

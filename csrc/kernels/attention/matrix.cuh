@@ -278,25 +278,48 @@ struct MatrixWarp {
   }
 
   // Through the warp's own rows of `tile`, which nobody else reads any more.
-  STATOR_FN void finish(const Attention& p, const Half& tile, int64_t head, int64_t first_query) {
+  STATOR_FN void finish(const Attention& p, bool hides, const Half& tile, int64_t head, int64_t first_query) {
+    constexpr int rows = Strips * 2;  // of a lane
+    float totals[rows], references[rows];
+    uint32_t broken = 0;  // a bit for each row
     STATOR_UNROLL()
-    for (int u = 0; u < Strips; ++u) {
+    for (int r = 0; r < rows; ++r) {
+      const int u = r / 2, h = r % 2;
       const Strip& strip = strips[u];
+      const float total = strip.total[2 * h], scale = total == 0 ? 0.0f : 1 / total;
+      const int row = query(u, 2 * h);
+      totals[r] = total;
+      references[r] = strip.state[h].reference * 0.693147180559945309f;
       STATOR_UNROLL()
-      for (int h = 0; h < 2; ++h) {
-        const float total = strip.total[2 * h], scale = total == 0 ? 0.0f : 1 / total;
-        const int row = query(u, 2 * h);
+      for (int t = 0; t < out_tiles; ++t) {
         STATOR_UNROLL()
-        for (int t = 0; t < out_tiles; ++t)
-          *reinterpret_cast<uint32_t*>(tile.at(row, t) + lane % 4 * 2) =
-              pack_halves<T>(strip.out[t][2 * h] * scale, strip.out[t][2 * h + 1] * scale);
-        if (p.lse == nullptr) continue;
-        const float sum = fold_sublanes(strip.state[h].sum, 4, Sum{});
-        const int64_t i = first_query + row;
-        if (lane % 4 == 0 && i < p.queries)
-          static_cast<float*>(p.lse)[head * p.queries + i] =
-              sum == 0 ? -limits<float>::infinity() : strip.state[h].reference * 0.693147180559945309f + logf(sum);
+        for (int e = 2 * h; e < 2 * h + 2; ++e) broken |= uint32_t(strip.out[t][e] != strip.out[t][e]) << r;
+        *reinterpret_cast<uint32_t*>(tile.at(row, t) + lane % 4 * 2) =
+            pack_halves<T>(strip.out[t][2 * h] * scale, strip.out[t][2 * h + 1] * scale);
       }
+      if (p.lse == nullptr) continue;
+      const float sum = fold_sublanes(strip.state[h].sum, 4, Sum{});
+      const int64_t i = first_query + row;
+      if (lane % 4 == 0 && i < p.queries)
+        static_cast<float*>(p.lse)[head * p.queries + i] =
+            sum == 0 ? -limits<float>::infinity() : references[r] + logf(sum);
+    }
+    if (!hides) return;
+    broken = fold_sublanes(broken, 4, [](uint32_t a, uint32_t b) { return a | b; });
+    meet();  // because others of the four have stored columns that are stored again
+    STATOR_UNROLL(1)
+    for (int r = 0; r < rows; ++r) {
+      float total = 0, reference = 0;
+      STATOR_UNROLL()
+      for (int k = 0; k < rows; ++k) {
+        total = k == r ? totals[k] : total;
+        reference = k == r ? references[k] : reference;
+      }
+      const int row = query(r / 2, r % 2 * 2);
+      if ((broken >> r & 1) == 0 || total != total || first_query + row >= p.queries) continue;
+      const QueryKeys<T, float> keys(p, head_offsets(p, head), first_query + row);
+      sum_without_hidden(keys, reference, total, lane % 4, 4,
+                         [&](int c, float result) { tile.at(row, c / 8)[c % 8] = convert<T>(result); });
     }
   }
 };
@@ -338,7 +361,7 @@ STATOR_KERNEL(Size) void attention_matrix_kernel(Attention p, bool vectors) {
   }
   copies_arrived();
   group.sync();
-  warp.finish(p, q, tile.head, tile.first);
+  warp.finish(p, hides_keys(p, mask), q, tile.head, tile.first);
   group.sync();
   T* const out = static_cast<T*>(p.out) + (tile.head * p.queries + tile.first) * p.value_size;
   const bool whole = p.value_size % 8 == 0;

@@ -182,3 +182,50 @@ def test_results_are_equal_from_run_to_run(be):
     given = [be.asarray(x) for x in operands("float16", 130, 200, 64, 64)]
     first = nn.attention(*given, causal=True).to_numpy()
     np.testing.assert_array_equal(nn.attention(*given, causal=True).to_numpy(), first)
+
+
+def masked(be, kind, queries, keys, dtype, hidden):
+    """The options of a mask that hides some keys from all queries, and which keys each query sees."""
+    seen = np.broadcast_to(~np.isin(np.arange(keys), hidden), (queries, keys))
+    if kind == "causal":
+        return {"causal": True}, np.arange(keys) <= np.arange(queries)[:, None]
+    if kind == "bool":
+        return {"mask": be.asarray(seen)}, seen
+    return {"mask": be.asarray(np.where(seen, np.float32(0), -np.inf), dtype=dtype)}, seen
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", ["causal", "bool", "added"])
+@pytest.mark.parametrize("queries", [3, 40])
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_keys_that_take_no_part_may_hold_anything(be, dtype, queries, kind, bad):
+    keys, hidden = 71, [1, 5, 66, 70]
+    q, k, v = operands(dtype, queries, keys, 16, 24)
+    options, seen = masked(be, kind, queries, keys, dtype, hidden)
+    want = nn.attention(be.asarray(q), be.asarray(k), be.asarray(v), **options).to_numpy()
+    unseen = ~seen.any(axis=0)
+    dirty_k, dirty_v = k.copy(), v.copy()
+    dirty_k[:, unseen], dirty_v[:, unseen] = bad, bad
+    got = nn.attention(be.asarray(q), be.asarray(dirty_k), be.asarray(dirty_v), **options).to_numpy()
+    unit = UNITS[dtype] * 2.0 ** -DIGITS[dtype]
+    np.testing.assert_allclose(widen(got), widen(want), rtol=0, atol=unit)
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("queries", [4, 40])
+def test_a_value_reaches_only_the_queries_that_see_it(be, dtype, queries):
+    q, k, v = operands(dtype, queries, queries, 16, 24)
+    want = nn.attention(be.asarray(q), be.asarray(k), be.asarray(v), causal=True).to_numpy()
+    v[:, 2, 5] = np.nan
+    got = widen(nn.attention(be.asarray(q), be.asarray(k), be.asarray(v), causal=True).to_numpy())
+    reached = np.zeros(got.shape, bool)
+    reached[:, 2:, 5] = True
+    np.testing.assert_array_equal(np.isnan(got), reached)
+    unit = UNITS[dtype] * 2.0 ** -DIGITS[dtype]
+    np.testing.assert_allclose(got[~reached], widen(want)[~reached], rtol=0, atol=unit)
+
+
+def test_a_query_without_keys_is_zero_whatever_they_hold(be):
+    x = be.full((1, 6, 8), np.nan, dtype="float32")
+    got = nn.attention(be.ones((1, 6, 8), dtype="float32"), x, x, mask=be.zeros((6, 6), dtype="bool"))
+    np.testing.assert_array_equal(got.to_numpy(), 0)
