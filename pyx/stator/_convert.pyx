@@ -129,6 +129,8 @@ cdef int to_dims(object value, Dims& out, str op, str name="shape") except -1:
             raise wrong_type(value, op, name, "an integer or a tuple of integers") from None
     sized_dims(len(value), out, op)
     for entry in value:
+        if isinstance(entry, bool):
+            raise wrong_type(entry, op, name, "integers")
         out[i] = to_int(entry, op, name)
         i += 1
     return 0

@@ -3,7 +3,8 @@
 """Convolutions, transposed convolutions, their gradients, and windows of images."""
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_choice, to_dims, to_int
+from stator._convert cimport to_choice, to_dims
+from stator._integers cimport to_int
 from stator.cpp cimport convolution
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims

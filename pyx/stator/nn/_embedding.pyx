@@ -5,17 +5,12 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_dtype, to_flag, to_int, to_text
+from stator._convert cimport to_dtype, to_flag, to_text
+from stator._integers cimport to_int, to_optional_int
 from stator.cpp cimport embedding as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.std cimport optional, string_view
-
-
-cdef int to_padding(object value, optional[int64_t]& out, str op) except -1:
-    if value is not None:
-        (&out)[0] = optional[int64_t](to_int(value, op, "padding_idx"))
-    return 0
 
 
 def embedding(weight: Array, indices: Array, /, *, padding_idx: int | None = None) -> Array:
@@ -32,7 +27,7 @@ def embedding(weight: Array, indices: Array, /, *, padding_idx: int | None = Non
     cdef Array out = new_array(table.backend)
     cdef optional[int64_t] padding
     cdef CppStream stream
-    to_padding(padding_idx, padding, "nn.embedding")
+    to_optional_int(padding_idx, padding, "nn.embedding", "padding_idx")
     enter(table.backend, stream)
     with nogil:
         out.c = cpp.embedding(table.c, at.c, padding, stream)
@@ -53,7 +48,7 @@ def embedding_backward(grad: Array, indices: Array, /, num_embeddings: int, *, p
     cdef int64_t rows = to_int(num_embeddings, "nn.embedding_backward", "num_embeddings")
     cdef cpp.EmbeddingGradientOptions options
     cdef CppStream stream
-    to_padding(padding_idx, options.padding_idx, "nn.embedding_backward")
+    to_optional_int(padding_idx, options.padding_idx, "nn.embedding_backward", "padding_idx")
     options.scale_grad_by_freq = to_flag(scale_grad_by_freq, "nn.embedding_backward", "scale_grad_by_freq")
     enter(g.backend, stream)
     with nogil:
@@ -66,7 +61,7 @@ cdef int set_bags(cpp.EmbeddingBagOptions* options, object offsets, bytes mode, 
                   str op) except -1:
     options.offsets = as_out(offsets, op, "offsets")
     options.mode = string_view(<const char*>mode, len(mode))
-    to_padding(padding_idx, options.padding_idx, op)
+    to_optional_int(padding_idx, options.padding_idx, op, "padding_idx")
     return 0
 
 

@@ -5,7 +5,8 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_flag, to_float, to_int, to_text
+from stator._convert cimport to_flag, to_float, to_text
+from stator._integers cimport to_int
 from stator.cpp cimport losses
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport string_view

@@ -6,7 +6,8 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_axis, to_dtype, to_flag, to_float, to_int, to_text
+from stator._convert cimport to_axis, to_dtype, to_flag, to_float, to_text
+from stator._integers cimport to_int
 from stator._random cimport Generator, from_state
 from stator._random_dropout cimport begin_draws, end_draws, to_source
 from stator.cpp cimport nn

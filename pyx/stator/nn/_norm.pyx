@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_dims, to_float, to_int, to_text
+from stator._convert cimport to_dims, to_float, to_text
+from stator._integers cimport to_int
 from stator.cpp cimport norm
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims

@@ -3,7 +3,8 @@
 """Steps of optimisers on lists of parameters, loss scaling and the length of gradients."""
 from stator._array cimport Array, as_array, as_out, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_entries, to_flag, to_float, to_int, wrong_type
+from stator._convert cimport to_entries, to_flag, to_float, wrong_type
+from stator._integers cimport to_int
 from stator.cpp cimport optim
 from stator.cpp.array cimport Array as CppArray, Operand, Scalar
 from stator.cpp.backend cimport Stream as CppStream

@@ -1,14 +1,13 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Pooling over windows of one to three spatial axes, and its gradients."""
-from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_extents, to_flag, to_float, to_int, to_lengths
+from stator._convert cimport to_extents, to_flag, to_float, to_lengths
+from stator._integers cimport to_optional_int
 from stator.cpp cimport pooling as cpp
 from stator.cpp.backend cimport Stream as CppStream
-from stator.cpp.std cimport optional
 
 
 cdef int set_pool(cpp.PoolOptions& o, int spatial, str op, object kernel, object stride, object padding,
@@ -58,8 +57,7 @@ cdef Array avg_pool(int spatial, str op, object grad, object x, object kernel, o
     cdef CppStream stream
     set_pool(options, spatial, op, kernel, stride, padding, 1, ceil_mode)
     options.count_include_pad = to_flag(count_include_pad, op, "count_include_pad")
-    if divisor is not None:
-        options.divisor = optional[int64_t](to_int(divisor, op, "divisor_override"))
+    to_optional_int(divisor, options.divisor, op, "divisor_override")
     enter(g.backend, stream)
     with nogil:
         if backward:

@@ -7,7 +7,8 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport enter
-from stator._convert cimport to_axis, to_dtype, to_dims, to_flag, to_float, to_int, to_text, wrong_type
+from stator._convert cimport to_axis, to_dtype, to_dims, to_flag, to_float, to_text, wrong_type
+from stator._integers cimport to_int, to_optional_int
 from stator.cpp cimport quantization as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
@@ -35,12 +36,6 @@ cdef int to_zero(object value, cpp.QuantizationNumber& out, str op, str name, bi
         out.number = to_int(value, op, name)
         return 0
     return to_scale(value, out, op, name)
-
-
-cdef int to_optional_int(object value, optional[int64_t]& out, str op, str name) except -1:
-    if value is not None:
-        (&out)[0] = optional[int64_t](to_int(value, op, name))
-    return 0
 
 
 cdef CppDType dtype_of(object value, str op) except *:

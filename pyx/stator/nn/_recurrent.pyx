@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_entries, to_flag, to_int, to_ints, to_text, wrong_type
+from stator._convert cimport to_entries, to_flag, to_ints, to_text, wrong_type
+from stator._integers cimport to_int
 from stator.cpp cimport recurrent as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream

@@ -28,6 +28,9 @@ REFUSED = {
     "channels last": (lambda a: nn.conv2d(a.x, a.w, layout="NHWC"), E.ShapeError, "6 channels"),
     "channels of groups": (lambda a: nn.conv2d(a.x, a.w, groups=2), E.ShapeError, "2 groups wants 8"),
     "groups that do not divide": (lambda a: nn.conv2d(a.x, a.w, groups=4), E.ShapeError, "in 4 groups"),
+    "groups that are a bool": (lambda a: nn.conv2d(a.x, a.w, groups=True), E.DTypeError, "groups=True"),
+    "stride that is a bool": (lambda a: nn.conv2d(a.x, a.w, stride=True), E.DTypeError, "stride=True"),
+    "strides with a bool": (lambda a: nn.conv2d(a.x, a.w, stride=(1, True)), E.DTypeError, "stride=True"),
     "no groups": (lambda a: nn.conv2d(a.x, a.w, groups=0), E.InvalidValueError, "groups=0"),
     "channels of a transposed one": (lambda a: nn.conv_transpose2d(a.x, a.w), E.ShapeError, "wants 6"),
     "a kernel larger than x": (
