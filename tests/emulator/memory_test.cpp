@@ -37,6 +37,27 @@ void bounds() {
   faults(rig.run(1, 1, static_cast<uint32_t*>(nullptr), in, 0), Fault::out_of_bounds, "null pointer");
 }
 
+// Before, behind and between: the nearest allocation is named, whatever lies on the other side.
+void nearest() {
+  Memory memory(1 << 20);
+  auto* const small = static_cast<std::byte*>(memory.allocate(24, MemoryKind::device, "small"));
+  auto* const next = static_cast<std::byte*>(memory.allocate(256, MemoryKind::device, "next"));
+  const auto says = [&](const std::byte* at, const std::string& sentence) {
+    const Report report = memory.check_read(at, 4);
+    CHECK(report.fault == Fault::out_of_bounds && report.str().find(sentence) != std::string::npos);
+  };
+  says(next - 4, "4 bytes before the allocation of 256 bytes (next)");
+  says(next - 2, "2 bytes before the allocation of 256 bytes (next)");
+  says(next - 256, "256 bytes before the allocation of 256 bytes (next)");
+  says(small + 22, "offset 22 of the allocation of 24 bytes (small)");
+  says(small + 24, "offset 24 of the allocation of 24 bytes (small)");
+  says(small + 256, "offset 256 of the allocation of 24 bytes (small)");
+  says(next + 256, "offset 256 of the allocation of 256 bytes (next)");
+  says(small - 4, "4 bytes before the allocation of 24 bytes (small)");
+  CHECK(!memory.lend(small, 8));
+  says(small + 8, "offset 8 of the allocation of 8 bytes (small)");
+}
+
 void dead_and_foreign() {
   Rig rig(kernel(copy_body, 3));
   uint32_t* const in = rig.array(std::vector<uint32_t>(32, 7), "first");
@@ -208,6 +229,7 @@ void host_checks() {
 int main(int argc, char** argv) {
   return stator::test::run(argc, argv,
                            {{"bounds are the bytes asked for", bounds},
+                            {"the nearest allocation is named", nearest},
                             {"dead, foreign and registered memory", dead_and_foreign},
                             {"memory that is lent in part", lent_in_part},
                             {"an access is aligned to its width", alignment},

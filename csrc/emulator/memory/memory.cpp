@@ -238,16 +238,22 @@ Report Memory::describe(uint64_t address, uint64_t bytes, bool write) const {
   auto place = allocations_.upper_bound(address);
   const Allocation* below = place == allocations_.begin() ? nullptr : std::prev(place)->second.get();
   const Allocation* above = place == allocations_.end() ? nullptr : place->second.get();
+  // The nearest allocation, if the address is in the guard space of one.
+  const auto guard = [](const Allocation& a) { return std::max<uint64_t>(guard_of(a.capacity), 4096); };
+  const uint64_t over = below && address > below->end() ? address - below->end() : 0;
+  const uint64_t under = above && above->base > address + bytes ? above->base - address - bytes : 0;
+  const bool near_above = above && in_arena(address) && under < guard(*above);
+  const bool near_below = below && address < below->base + below->capacity + guard(*below);
   if (below && address < below->base + below->capacity && !below->live) {
     report.fault = Fault::use_after_free;
     fill_in(report, *below);
     report.sentence =
         what + "at offset " + std::to_string(address - below->base) + " of " + named(*below) + ", which was freed.";
-  } else if (below && address < below->base + range_of(below->capacity) + (in_arena(address) ? 0 : 4096)) {
+  } else if (near_below && (!near_above || over <= under)) {
     fill_in(report, *below);
     report.sentence = what + "at offset " + std::to_string(address - below->base) + " of " + named(*below) +
                       (below->live ? "." : ", which was freed.");
-  } else if (above && in_arena(address) && above->base - address <= 4096) {
+  } else if (near_above) {
     fill_in(report, *above);
     report.sentence = what + std::to_string(above->base - address) + " bytes before " + named(*above) + ".";
   } else if (address < 4096) {
