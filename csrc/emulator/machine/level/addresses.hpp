@@ -84,20 +84,35 @@ inline uint64_t wavefronts(const uint64_t (&a)[lanes], uint32_t mask, unsigned b
   const unsigned words = bytes > 4 ? bytes / 4 : 1;
   if (p.linear) return words;
   const unsigned together = lanes / words;
+  const bool one_row = p.high / 4 + words - p.low / 4 <= 32;  // the words are in different banks
   uint64_t passes = 0;
   for (unsigned start = 0; start < lanes; start += together) {
-    uint64_t seen[lanes];
-    unsigned count = 0, most = 0;
-    uint8_t in_bank[lanes] = {};
-    for (unsigned l = start; l < start + together; ++l) {
-      if (!on(mask, l)) continue;
+    const uint32_t group = mask >> start & (together == lanes ? all_lanes : (uint32_t(1) << together) - 1);
+    if (one_row || !group) {
+      passes += group != 0;
+      continue;
+    }
+    // The first word of each bank, and those that found another one there.
+    uint64_t first[lanes], others[lanes];
+    uint32_t used = 0;
+    unsigned count = 0, most = 1;
+    uint8_t in_bank[lanes];
+    for (uint32_t left = group; left; left &= left - 1) {
       for (unsigned k = 0; k < words; ++k) {
-        const uint64_t word = a[l] / 4 + k;
+        const uint64_t word = a[start + first_lane(left)] / 4 + k;
+        const unsigned bank = word % 32;
+        if (!on(used, bank)) {
+          used |= uint32_t(1) << bank;
+          first[bank] = word;
+          in_bank[bank] = 1;
+          continue;
+        }
+        if (first[bank] == word) continue;
         unsigned at = count;
-        while (at && seen[at - 1] != word) --at;
+        while (at && others[at - 1] != word) --at;
         if (at) continue;
-        seen[count++] = word;
-        const unsigned load = ++in_bank[word % 32];
+        others[count++] = word;
+        const unsigned load = ++in_bank[bank];
         most = load > most ? load : most;
       }
     }
