@@ -379,6 +379,9 @@ bool hardware_present() { return access("/dev/nvidiactl", F_OK) == 0 || access("
 std::string why_not(cudaError_t code, int driver) {
   int built_with = 0;
   cudaRuntimeGetVersion(&built_with);
+  if (code == cudaErrorInitializationError)
+    return "CUDA cannot be initialised, as in a child of fork() whose parent had used it: start processes with the "
+           "spawn method, or fork before the first use";
   if (driver == 0) {
     return hardware_present() ? "no usable NVIDIA driver: libcuda.so.1 was not found, though the device files are there"
                               : "no NVIDIA driver: libcuda.so.1 was not found";
@@ -458,7 +461,7 @@ bool cuda_available(std::string* reason) {
   const cudaError_t code = cudaGetDeviceCount(&count);
   done(code);
   if (code == cudaSuccess && count > 0) return true;
-  if (reason) *reason = emulates() ? why_not_emulated() : why_not(code, driver);
+  if (reason) *reason = emulates() && !why_not_emulated().empty() ? why_not_emulated() : why_not(code, driver);
   return false;
 }
 

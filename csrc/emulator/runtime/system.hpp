@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <new>
@@ -78,10 +79,17 @@ struct System {
   std::unordered_map<void*, Allocation> allocations;
   Graphs graphs;
   uint64_t captures = 0;  // begun so far
-  const pid_t process = getpid();
+
+  // Whether the calling process is the one that called first. As with CUDA, its children cannot call.
+  bool owned() {
+    const pid_t here = getpid();
+    pid_t owner = 0;
+    return owner_.compare_exchange_strong(owner, here) || owner == here;
+  }
 
  private:
   uintptr_t next_handle_ = uintptr_t(0x7e57) << 32;
+  std::atomic<pid_t> owner_{0};
 };
 
 // Null until devices were made.
@@ -135,12 +143,12 @@ inline int remembered(int code) {
   return code;
 }
 
-// Runs a call: without devices, in a child of the process that made them, and without memory it fails as CUDA does.
+// Runs a call: without devices, in a child of the process that used them, and without memory it fails as CUDA does.
 template <class F>
 int call(F f) {
   System* const s = system();
   if (!s) return remembered(error::no_device);
-  if (s->process != getpid()) return remembered(error::initialization);
+  if (!s->owned()) return remembered(error::initialization);
   try {
     return remembered(f(*s));
   } catch (const std::bad_alloc&) {
