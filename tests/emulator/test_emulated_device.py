@@ -81,3 +81,76 @@ with stator.Backend("cpu") as be, be.use():
 print("libstator_emulator" in open("/proc/self/maps").read())
 """
     assert run(program) == "False\n"
+
+
+def test_a_child_of_fork_uses_the_device_that_its_parent_did_not():
+    program = """
+import os
+import stator
+child = os.fork()
+if child == 0:
+    with stator.Backend("cuda") as be:
+        print(be.asarray([1.0, 2.0]).sum().item(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+with stator.Backend("cuda") as be:
+    print(be.asarray([2.0, 2.0]).sum().item())
+"""
+    assert run(program, "h200:threads=1") == "3.0\n4.0\n"
+
+
+def test_a_child_of_fork_is_told_why_it_cannot_use_its_parents_device():
+    program = """
+import os
+import stator
+stator.Backend("cuda").close()
+child = os.fork()
+if child == 0:
+    try:
+        stator.Backend("cuda")
+    except stator.errors.DeviceUnavailableError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+    message = run(program, "h200:threads=1")
+    assert "fork" in message
+    assert "spawn" in message
+
+
+KERNEL = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+  .reg .pred %p; .reg .b32 %r; .reg .b64 %d;
+  ld.param.u64 %d, [out];
+  mov.u32 %r, %tid.x;
+  setp.ge.u32 %p, %r, 16;
+{body}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "body", "report"),
+    [
+        (
+            "budget=100000",
+            "again: red.global.add.u32 [%d], 1; bra again;",
+            "endless: The launch executed more than 100000",
+        ),
+        ("strict", "@%p ret; bar.sync 0; ret;", "divergent barrier"),
+    ],
+)
+def test_options_find_what_takes_long_or_is_no_fault_without_them(option, body, report):
+    program = f"""
+import stator
+with stator.Backend("cuda") as be:
+    kernel = be.compile({KERNEL.format(body=body)!r}, "k")
+    try:
+        kernel.launch(1, 32, be.zeros((64,), dtype="int32"))
+        be.synchronize()
+    except stator.errors.CudaError as error:
+        print(error)
+"""
+    assert report in run(program, f"h200:threads=1:{option}")

@@ -110,6 +110,32 @@ void block_barriers() {
   broken("bar.sync 3, 33;", Fault::divergent_barrier, "multiple of 32", 64);
 }
 
+// Threads that ended count as arrived, as PTX says since sm_70; with Settings::strict they are missing.
+void ended_threads() {
+  const auto run = [](const std::string& text, bool strict) {
+    Settings settings;
+    settings.strict = strict;
+    Rig rig(kernel("mov.u32 %r0, %tid.x;\nsetp.ge.u32 %p1, %r0, 48;\n" + text), settings);
+    return rig.run(1, 96, 0);
+  };
+  const std::string loop = R"(
+    mov.u32 %r1, 0;
+    selp.u32 %r2, 1, 3, %p1;
+  top:
+    bar.sync 0;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p2, %r1, %r2;
+    @%p2 bra top;)";
+  for (const std::string& text :
+       {std::string("@%p1 exit;\nbar.sync 0;"), std::string("@%p1 bra end;\nbar.sync 0;\nend:"), loop,
+        std::string("@%p1 exit;\nbar.sync 1, 64;")}) {
+    succeed(run(text, false));
+    faults(run(text, true), Fault::divergent_barrier, "they ended");
+  }
+  succeed(run("bar.sync 0;\n@%p1 exit;", true));
+  succeed(run("setp.ge.u32 %p2, %r0, 64;\n@%p2 exit;\nbar.sync 1, 64;", true));
+}
+
 void voting_barriers() {
   const auto count = lanes_of("setp.gt.u32 %p1, %r0, 49;\nbar.red.popc.u32 %r2, 0, %p1;", 64);
   const auto all = lanes_of("setp.gt.u32 %p1, %r0, 49;\nbar.red.and.pred %p2, 0, %p1;\nselp.u32 %r2, 1, 0, %p2;", 64);
@@ -126,5 +152,6 @@ int main(int argc, char** argv) {
                             {"parts of a warp wait for those that they name", parts_of_a_warp},
                             {"missing lanes are found", missing_lanes},
                             {"missing and divergent barriers are found", block_barriers},
+                            {"threads that ended before a barrier", ended_threads},
                             {"barriers that vote", voting_barriers}});
 }

@@ -29,7 +29,25 @@ bool complete(const Block& b, const Barrier& barrier) {
   return barrier.expected == 0 ? threads == b.live && threads != 0 : threads >= barrier.expected;
 }
 
+// PTX waits for the threads that have not ended. With Settings::strict none may have, as on devices before sm_70.
+void check_all_came(Block& b, const Barrier& barrier) {
+  uint32_t missing = 0;
+  Warp* first = nullptr;
+  for (Warp& w : b.warps) {
+    const uint32_t waiting = barrier.waiting[w.index];
+    if (waiting && !first) first = &w;
+    if (waiting || barrier.expected == 0) missing += count(w.existing & ~w.alive);
+  }
+  if (!missing || !first) return;
+  first->pc = barrier.pc;
+  stop(*first, first->code->instructions[barrier.pc], unsigned(__builtin_ctz(barrier.waiting[first->index])),
+       Fault::divergent_barrier,
+       "Threads pass a barrier to which " + std::to_string(missing) +
+           " of their block do not come, because they ended.");
+}
+
 void release(Block& b, Barrier& barrier) {
+  if (b.launch->settings.strict) check_all_came(b, barrier);
   std::vector<uint32_t> joined = barrier.arrivers;
   for (Warp& w : b.warps) {
     const uint32_t mask = barrier.waiting[w.index];

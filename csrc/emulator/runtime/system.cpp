@@ -33,13 +33,16 @@ bool number_after(std::string_view word, std::string_view prefix, T* out) {
 bool read_option(std::string_view word, Settings* settings) {
   if (word == "races")
     settings->races = true;
+  else if (word == "strict")
+    settings->strict = true;
   else if (word == "perturb")
     settings->perturb = true;
   else if (word == "cache")
     settings->cache = true;
   else
     return number_after(word, "seed=", &settings->seed) ||
-           (number_after(word, "threads=", &settings->threads) && settings->threads > 0);
+           (number_after(word, "threads=", &settings->threads) && settings->threads > 0) ||
+           (number_after(word, "budget=", &settings->budget) && settings->budget > 0);
   return true;
 }
 
@@ -70,8 +73,8 @@ bool make_system(const std::string& text, std::string* reason) {
       const std::string_view word = take(description, ':');
       if (read_option(word, &settings)) continue;
       *reason = "'" + std::string(word) +
-                "' is no option of an emulated device; the options are races, perturb, cache, " +
-                "seed=N and threads=N";
+                "' is no option of an emulated device; the options are races, strict, perturb, cache, " +
+                "seed=N, threads=N and budget=N";
       return false;
     }
     devices.push_back(std::make_unique<Device>(int(devices.size()), *profile, settings));
