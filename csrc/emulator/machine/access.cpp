@@ -48,22 +48,30 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
   memory::RaceChecker& races = *b.launch->races;
   memory::BlockClock& clock = *b.clock;
   const uint64_t base = shared ? reinterpret_cast<uint64_t>(b.shared) : 0;
-  const bool strong = atomic || i.strong;
+  const bool strong = atomic || i.strong, wide = strong && !i.block_scope;
   memory::Touch touch;
-  touch.block = uint32_t(clock.block);
+  touch.block = clock.block;
   touch.time = clock.now(w.index);
   touch.block_time = clock.time;
   touch.line = i.line;
   touch.serial = races.next_serial();
   touch.strong = strong;
+  touch.wide = wide;
   touch.valid = true;
-  if (!shared && i.release) races.release(clock);
+  const bool among_blocks = !shared && wide;
+  if (among_blocks && i.release) races.release(clock);
   each_lane(mask, [&](unsigned l) {
     const uint64_t a = base + addresses[l];
     touch.thread = uint16_t(w.index * lanes + l);
-    if (!shared && strong && (atomic || !write)) races.meet(clock, a, i.acquire);
+    if (strong && (atomic || !write)) {
+      clock.meet(touch.thread, a, i.acquire);
+      if (among_blocks) races.meet(clock, a, i.acquire);
+    }
     const memory::Conflict c = races.access(clock, a, bytes, touch, shared, write);
-    if (!shared && strong && write) races.publish(clock, a);
+    if (strong && write) {
+      clock.publish(touch.thread, a, i.release);
+      if (among_blocks) races.publish(clock, a);
+    }
     if (!c.found) return;
     Report report;
     report.fault = Fault::race;
@@ -71,8 +79,9 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
     report.sentence = std::string("A ") + (write ? "write" : "read") + " of byte " + std::to_string(report.address) +
                       " of " + (shared ? "shared" : "global") + " memory and a " + (c.other_wrote ? "write" : "read") +
                       " by thread " + std::to_string(c.other.thread) + " of block " + std::to_string(c.other.block) +
-                      " in PTX line " + std::to_string(c.other.line) +
-                      " have no order: no barrier, or fence and atomic, is between them.";
+                      " in PTX line " + std::to_string(c.other.line) + " have no order: " +
+                      (strong && c.other.strong ? "the scope of one of them is its block."
+                                                : "no barrier, or fence and atomic, is between them.");
     if (const memory::Allocation* a = shared ? nullptr : b.launch->memory->find(c.address)) {
       report.allocation = a->base;
       report.allocation_bytes = a->bytes;
@@ -80,10 +89,13 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
     }
     stop(w, i, l, std::move(report));
   });
+  if (i.release) clock.advance(w.index);
 }
 
-void note_fence(Warp& w, const Instruction& i, uint32_t) {
-  if (!i.join) w.block->launch->races->fence(*w.block->clock);
+void note_fence(Warp& w, const Instruction& i, uint32_t mask) {
+  memory::BlockClock& clock = *w.block->clock;
+  clock.fence(w.index, mask);
+  if (!i.block_scope) w.block->launch->races->fence(clock);
 }
 
 void note_warp_sync(Warp& w, uint32_t mask) {

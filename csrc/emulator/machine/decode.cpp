@@ -132,6 +132,7 @@ Instruction Decoder::begin(const Statement& s, const Form& form, const Choice& c
   i.strong = form.strong;
   i.acquire = form.acquire;
   i.release = form.release;
+  i.block_scope = form.has("cta");
   i.ftz = form.ftz;
   i.sat = form.sat;
   i.relu = form.has("relu");

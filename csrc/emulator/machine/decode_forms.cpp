@@ -207,7 +207,6 @@ void Decoder::plain(const Statement& s, const Known& known) {
   }
   Instruction i = begin(s, form, known.choice);
   if (form.base == "brkpt") i.vector = 2;
-  if (form.base == "membar" || form.base == "fence") i.join = form.has("cta");  // of the block only
   if (form.base == "bar" || form.base == "barrier") i.join = form.has("and");
   finish(i, list);
 }

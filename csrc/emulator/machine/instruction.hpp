@@ -44,6 +44,7 @@ struct Instruction {
   uint8_t bytes = 0;  // of one element in memory
   uint8_t vector = 1;
   bool strong = false, acquire = false, release = false;
+  bool block_scope = false;                                     // .cta: other blocks are not meant
   bool ftz = false, sat = false, relu = false, finite = false;  // modifiers that are looked up where they are rare
   Rounding rounding = Rounding::none;
   uint8_t join = 0;  // of comparisons with a third operand: 1 and, 2 or, 3 xor

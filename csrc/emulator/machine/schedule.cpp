@@ -121,7 +121,7 @@ void start(Block& b, uint64_t number) {
     }
   // Multiprocessors take blocks in turn, and keep what earlier ones read.
   if (launch.settings.cache) b.cache = &b.worker->caches[number % launch.profile->multiprocessors];
-  if (launch.races) b.clock = std::make_unique<memory::BlockClock>(number, uint32_t(b.warps.size()));
+  if (launch.races) b.clock = std::make_unique<memory::BlockClock>(uint32_t(number), uint32_t(b.warps.size()));
   Counters& c = b.worker->counters;
   ++c.blocks;
   c.threads += b.live;
@@ -250,7 +250,11 @@ Report run_grid(Launch& launch, Counters& counters) {
   for (uint64_t k = 1; k < threads; ++k) others.emplace_back(body);
   body();
   for (std::thread& t : others) t.join();
-  return first;
+  // What comes behind a read of what nothing wrote may be its consequence. A race for the same word is its cause.
+  const Report& read = launch.unwritten;
+  const bool cause = first.fault == Fault::race && read.address / 4 == first.address / 4 &&
+                     read.allocation == first.allocation && (read.allocation || read.block == first.block);
+  return read && !cause ? read : first;
 }
 
 }  // namespace stator::emulator::machine

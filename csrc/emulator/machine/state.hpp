@@ -104,6 +104,7 @@ struct Launch {
   std::atomic<uint64_t> spent{0};  // instructions of warps
   std::atomic<bool> stop{false};
   std::unique_ptr<memory::RaceChecker> races;
+  Report unwritten;                     // of the first read of what nothing wrote, while races are looked for
   uint64_t resident = 1;                // blocks that the profile holds at once
   uint64_t cache_bytes = 0;             // of each first cache
   bool parallel = false;                // several CPU threads run it
@@ -146,7 +147,8 @@ STATOR_EMULATOR_API void after_exit(Warp&);
 // is the same for all lanes, else null.
 STATOR_EMULATOR_API memory::Allocation* check_global(Warp&, const Instruction&, uint32_t mask,
                                                      const uint64_t* addresses, unsigned bytes, bool write);
-// Of a read whose bytes are not all initialised: stops, unless they are not used.
+// Of a read whose bytes are not all initialised: stops, or where races are looked for goes on, since a write that comes
+// later without an order is the better report.
 STATOR_EMULATOR_API void uninitialised_read(Warp&, const Instruction&, unsigned lane, uint64_t address,
                                             const char* space, const memory::Allocation*);
 

@@ -7,7 +7,9 @@ namespace stator::emulator::machine {
 
 std::atomic<uint64_t> events{0};
 
-void stop(Warp& w, const Instruction& i, unsigned lane, Report report) {
+namespace {
+
+Report located(const Warp& w, const Instruction& i, unsigned lane, Report report) {
   const Launch& launch = *w.block->launch;
   report.kernel = w.code->name;
   report.ptx_line = i.line;
@@ -18,7 +20,13 @@ void stop(Warp& w, const Instruction& i, unsigned lane, Report report) {
   }
   report.block = w.block->index;
   report.thread = {w.thread[0][lane], w.thread[1][lane], w.thread[2][lane]};
-  throw Stopped{std::move(report)};
+  return report;
+}
+
+}  // namespace
+
+void stop(Warp& w, const Instruction& i, unsigned lane, Report report) {
+  throw Stopped{located(w, i, lane, std::move(report))};
 }
 
 void stop(Warp& w, const Instruction& i, unsigned lane, Fault fault, std::string sentence, uint64_t address) {
@@ -50,6 +58,8 @@ void budget_spent(Warp& w) {
 
 void uninitialised_read(Warp& w, const Instruction& i, unsigned lane, uint64_t address, const char* space,
                         const memory::Allocation* a) {
+  Launch& launch = *w.block->launch;
+  if (launch.unwritten) return;
   Report report;
   report.fault = Fault::uninitialised;
   report.address = address;
@@ -66,7 +76,8 @@ void uninitialised_read(Warp& w, const Instruction& i, unsigned lane, uint64_t a
       if (std::string_view(space) == "shared" && address - s.offset < s.bytes) report.allocation_label = s.name;
   }
   report.sentence += ".";
-  stop(w, i, lane, std::move(report));
+  if (!launch.races) stop(w, i, lane, std::move(report));
+  launch.unwritten = located(w, i, lane, std::move(report));
 }
 
 }  // namespace stator::emulator::machine

@@ -6,62 +6,26 @@
 namespace stator::emulator::memory {
 namespace {
 
-constexpr uint32_t lanes = 32;
+bool block_saw(const BlockClock& clock, uint32_t block, uint32_t block_time) {
+  return block_time <= time_of(clock.seen_blocks, block);
+}
 
 bool ordered(const BlockClock& clock, const Touch& before, const Touch& now) {
   if (before.block == now.block)
-    return before.thread == now.thread || clock.lane_saw(now.thread, before.thread, before.time);
-  const auto place = clock.seen_blocks.find(before.block);
-  return place != clock.seen_blocks.end() && place->second >= before.block_time;
+    return before.thread == now.thread || clock.saw(now.thread, before.thread, before.time);
+  return block_saw(clock, before.block, before.block_time);
+}
+
+// Strong accesses of scopes that include each other.
+bool morally_strong(const Touch& a, const Touch& b) {
+  return a.strong && b.strong && (a.block == b.block || (a.wide && b.wide));
 }
 
 bool conflicts(const BlockClock& clock, const Touch& before, const Touch& now) {
-  return before.valid && before.serial != now.serial && !(before.strong && now.strong) && !ordered(clock, before, now);
-}
-
-void take(const std::unordered_map<uint64_t, uint32_t>& times, std::unordered_map<uint64_t, uint32_t>& into) {
-  for (const auto& [block, time] : times) {
-    uint32_t& seen = into[block];
-    seen = std::max(seen, time);
-  }
+  return before.valid && before.serial != now.serial && !morally_strong(before, now) && !ordered(clock, before, now);
 }
 
 }  // namespace
-
-BlockClock::BlockClock(uint64_t number, uint32_t warps)
-    : block(number),
-      warps_(warps),
-      now_(warps, 1),
-      seen_warps_(warps * warps),
-      seen_lanes_(warps * lanes * lanes),
-      joined_(warps) {}
-
-void BlockClock::join_warps(const std::vector<uint32_t>& joined) {
-  std::vector<uint32_t> latest(warps_);
-  for (const uint32_t warp : joined) {
-    for (uint32_t other = 0; other < warps_; ++other)
-      latest[other] = std::max(latest[other], seen_warps_[warp * warps_ + other]);
-    latest[warp] = std::max(latest[warp], now_[warp]);
-  }
-  for (const uint32_t warp : joined) {
-    std::copy(latest.begin(), latest.end(), seen_warps_.begin() + warp * warps_);
-    joined_[warp] = now_[warp]++;
-  }
-}
-
-void BlockClock::join_lanes(uint32_t warp, uint32_t mask) {
-  for (uint32_t lane = 0; lane < lanes; ++lane)
-    for (uint32_t other = 0; other < lanes; ++other)
-      if (mask >> lane & mask >> other & 1) seen_lanes_[(warp * lanes + lane) * lanes + other] = now_[warp];
-  ++now_[warp];
-}
-
-bool BlockClock::lane_saw(uint32_t thread, uint32_t other, uint32_t time) const {
-  const uint32_t warp = thread / lanes, before = other / lanes;
-  if (warp == before)
-    return time <= joined_[warp] || time <= seen_lanes_[(warp * lanes + thread % lanes) * lanes + other % lanes];
-  return time <= seen_warps_[warp * warps_ + before];
-}
 
 void RaceChecker::Page::divide() {
   std::vector<Cell> each(bytes);
@@ -77,6 +41,122 @@ RaceChecker::Page& RaceChecker::page(uint64_t address) {
   return *r.page;
 }
 
+RaceChecker::Mark RaceChecker::mark_of(const Touch& t, bool write) {
+  Mark m;
+  m.time = t.time;
+  m.block_time = t.block_time;
+  m.serial = t.serial;
+  m.lanes = uint32_t(1) << t.thread % warp_lanes;
+  m.line = t.line;
+  m.warp = uint8_t(t.thread / warp_lanes);
+  m.wrote = write;
+  m.strong = t.strong;
+  m.wide = t.wide;
+  return m;
+}
+
+// Whether it is a read like the last one, by another lane or once more.
+bool RaceChecker::Cell::repeats(const Touch& t) const {
+  return !wrote && last.lanes && block == t.block && last.warp == t.thread / warp_lanes && last.time == t.time &&
+         last.strong == t.strong && last.wide == t.wide;
+}
+
+// Accesses of another block than those before: of these the last one is kept.
+void RaceChecker::Cell::enter(uint32_t next) {
+  if (block == next) return;
+  if (last.lanes) {
+    other = last;
+    other_block = block;
+  }
+  last = {};
+  more.clear();
+  block = next;
+}
+
+void RaceChecker::Cell::add(const Mark& m) {
+  wrote |= m.wrote;
+  const auto join = [&](Mark& with) {
+    if (!with.joins(m)) return false;
+    const uint32_t both = with.lanes | m.lanes;
+    with = m;
+    with.lanes = both;
+    return true;
+  };
+  if (last.lanes == 0) {
+    last = m;
+    return;
+  }
+  if (join(last)) return;
+  Mark* oldest = nullptr;
+  int kept = 0;
+  for (Mark& each : more) {
+    if (join(each)) return;
+    if (each.warp != m.warp) continue;
+    ++kept;
+    if (!oldest || each.time < oldest->time) oldest = &each;
+  }
+  if (kept >= most_of_a_warp)
+    *oldest = last;
+  else
+    more.push_back(last);
+  last = m;
+}
+
+// Whoever races with what happened before an access of its kind races with that too, or with what came after it.
+void RaceChecker::Cell::drop_superseded(const BlockClock& clock, const Mark& by) {
+  const auto drop = [&](Mark& m) {
+    if ((by.strong && !(m.strong && (m.wide || !by.wide))) || (m.wrote && !by.wrote)) return;
+    if (clock.warp_saw(by.warp, m.warp, m.time))
+      m.lanes = 0;
+    else if (m.warp == by.warp)
+      m.lanes &= ~by.lanes;
+  };
+  drop(last);
+  for (size_t k = 0; k < more.size();) {
+    drop(more[k]);
+    if (more[k].lanes) {
+      ++k;
+    } else {
+      more[k] = more.back();
+      more.pop_back();
+    }
+  }
+}
+
+bool RaceChecker::find(const BlockClock& clock, const Mark& m, uint32_t block, const Touch& now, Conflict& conflict) {
+  const bool here = block == now.block;
+  if (m.serial == now.serial || (m.strong && now.strong && (here || (m.wide && now.wide)))) return false;
+  if (here ? clock.warp_saw(now.thread / warp_lanes, m.warp, m.time) : block_saw(clock, block, m.block_time))
+    return false;
+  for (uint32_t left = m.lanes; left; left &= left - 1) {
+    const uint32_t thread = m.warp * warp_lanes + uint32_t(__builtin_ctz(left));
+    if (here && (thread == now.thread || clock.saw(now.thread, thread, m.time))) continue;
+    Touch before;
+    before.block = block;
+    before.thread = uint16_t(thread);
+    before.line = m.line;
+    before.strong = m.strong;
+    conflict = {true, before, m.wrote, 0};
+    return true;
+  }
+  return false;
+}
+
+bool RaceChecker::find(const BlockClock& clock, const Cell& c, const Touch& now, bool write, Conflict& conflict) {
+  const Touch& w = c.writer;
+  const bool after = w.block == now.block && clock.warp_saw(now.thread / warp_lanes, w.thread / warp_lanes, w.time);
+  if (!after && conflicts(clock, w, now)) {
+    conflict = {true, w, true, 0};
+    return true;
+  }
+  if (!write && !c.wrote) return false;
+  const auto meets = [&](const Mark& m, uint32_t block) {
+    return m.lanes && (write || m.wrote) && find(clock, m, block, now, conflict);
+  };
+  if (meets(c.last, c.block) || meets(c.other, c.other_block)) return true;
+  return std::any_of(c.more.begin(), c.more.end(), [&](const Mark& m) { return meets(m, c.block); });
+}
+
 Conflict RaceChecker::access(const BlockClock& clock, uint64_t address, unsigned bytes, const Touch& touch, bool shared,
                              bool write) {
   Conflict conflict;
@@ -85,42 +165,54 @@ Conflict RaceChecker::access(const BlockClock& clock, uint64_t address, unsigned
   const uint64_t first = address % Page::bytes >> p.shift, last = (address + bytes - 1) % Page::bytes >> p.shift;
   for (uint64_t i = first; i <= last; ++i) {
     Cell& c = p.cells[i];
-    const auto meet = [&](const Touch& before, bool wrote) {
-      if (conflict.found || (shared && before.block != touch.block) || !conflicts(clock, before, touch)) return;
-      conflict = {true, before, wrote, address + ((i - first) << p.shift)};
-    };
-    meet(c.writer, true);
-    if (write) {
-      meet(c.readers[0], false);
-      meet(c.readers[1], false);
-      c.writer = touch;
-    } else if (c.readers[0].block == touch.block && c.readers[0].thread == touch.thread) {
-      c.readers[0] = touch;
-    } else {  // the last two readers: at least one of them is not the next writer
-      c.readers[1] = c.readers[0];
-      c.readers[0] = touch;
+    if (shared && c.block != touch.block) c = {};
+    if (!conflict.found && find(clock, c, touch, write, conflict))
+      conflict.address = address + ((i - first) << p.shift);
+    if (!write && c.repeats(touch)) {
+      c.last.lanes |= uint32_t(1) << touch.thread % warp_lanes;
+      continue;
     }
+    const Mark mark = mark_of(touch, write);
+    c.enter(touch.block);
+    c.drop_superseded(clock, mark);
+    if (!write) {
+      c.add(mark);
+      continue;
+    }
+    // The last writer stays a possible partner of races where nothing puts it before this one.
+    if (c.writer.valid && !ordered(clock, c.writer, touch)) {
+      if (c.writer.block == touch.block) {
+        c.add(mark_of(c.writer, true));
+      } else {
+        c.wrote = true;
+        c.other = mark_of(c.writer, true);
+        c.other_block = c.writer.block;
+      }
+    } else if (c.last.lanes == 0 && c.more.empty()) {
+      c.wrote = c.other.wrote;
+    }
+    c.writer = touch;
   }
   return conflict;
 }
 
 void RaceChecker::publish(const BlockClock& clock, uint64_t address) {
   if (!clock.released) return;
-  auto& times = published_[address];
-  for (const auto& [block, time] : clock.seen_blocks) times[block] = std::max(times[block], time);
-  times[clock.block] = std::max(times[clock.block], clock.released);
+  Times& times = published_[address];
+  take_latest(times, clock.seen_blocks);
+  take_latest(times, {{clock.block, clock.released}});
 }
 
 void RaceChecker::meet(BlockClock& clock, uint64_t address, bool acquires) {
   const auto place = published_.find(address);
   if (place == published_.end()) return;
-  take(place->second, acquires ? clock.seen_blocks : clock.met_blocks);
+  take_latest(acquires ? clock.seen_blocks : clock.met_blocks, place->second);
 }
 
 void RaceChecker::release(BlockClock& clock) { clock.released = clock.time++; }
 
 void RaceChecker::fence(BlockClock& clock) {
-  take(clock.met_blocks, clock.seen_blocks);
+  take_latest(clock.seen_blocks, clock.met_blocks);
   clock.met_blocks.clear();
   release(clock);
 }
