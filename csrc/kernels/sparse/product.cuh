@@ -13,6 +13,7 @@ struct SparseProductTuning {
   static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries per block, for one column
   static constexpr int long_row = 64;      // most entries per thread of a row, for one column; else the block shares it
   static constexpr int long_wide = 256;    // the same for a row times many columns
+  static constexpr int short_row = 16;     // the fast host sums fewer entries one after the other: rows overlap
   static constexpr int entry_chunk = 512;  // entries that the fast host adds up before it adds these sums
   static constexpr int wide_entry_chunk = 128;  // the same for many columns, and for a thread's entries of a long row
   static constexpr int most_long = 80;          // most rows that long in a block

@@ -4,10 +4,14 @@
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
-// Fast host: the sum of term(k) over a row, in four accumulators and short chunks.
+// Fast host: the sum of term(k) over a row, of long ones in four accumulators and short chunks.
 template <class A, class F>
 STATOR_FN A sum_row(RowSpan s, F term) {
   A total = A(0);
+  if (s.end - s.begin < SparseProductTuning::short_row) {
+    for (int64_t k = s.begin; k < s.end; ++k) total = total + term(k);
+    return total;
+  }
   for (int64_t k = s.begin; k < s.end;) {
     const int64_t end = s.end - k < SparseProductTuning::entry_chunk ? s.end : k + SparseProductTuning::entry_chunk;
     A partial[4] = {A(0), A(0), A(0), A(0)};
@@ -25,8 +29,9 @@ STATOR_CALL opmath_t<T> sum_checked(const ProductView<T>& view, int64_t r, int64
   return sum_row<opmath_t<T>>(row_span(view.p.a, r), [&](int64_t k) { return view.term(k, column); });
 }
 
-// Fast host: the rows of a block. Indices are checked first, in a loop that vectorises. The products check again only
-// if one is out of range, or where a row has entries that were not checked because the pointers descend.
+// Fast host: the rows of a block. Indices and pointers are checked first, in loops that vectorise. The products check
+// again only if an index is out of range, or where a row has entries that were not checked because the pointers
+// descend.
 template <class T, class I>
 STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan rows, int64_t column, T* out) {
   using A = opmath_t<T>;
@@ -38,9 +43,15 @@ STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan ro
   const int64_t step = p.x_row, out_step = p.out_row;
   const U cols = U(p.a.cols);
   const RowSpan seen{row_begin(p.a, rows.begin), row_begin(p.a, rows.end)};
-  U bad = 0;
+  U bad = 0, descends = U(indptr[rows.begin] < 0) | U(indptr[rows.end] > p.a.nnz);
   for (int64_t k = p.x || !p.valid ? seen.begin : seen.end; k < seen.end; ++k) bad |= U(U(indices[k]) >= cols);
+  for (int64_t r = rows.begin; r < rows.end; ++r) descends |= U(indptr[r + 1] < indptr[r]);
   const auto each_row = [&](auto term) {
+    if (bad == 0 && descends == 0) {
+      for (int64_t r = rows.begin; r < rows.end; ++r)
+        out[r * out_step] = T(sum_row<A>(RowSpan{indptr[r], indptr[r + 1]}, term));
+      return;
+    }
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const RowSpan s{indptr[r], indptr[r + 1]};
       const bool known = bad == 0 && s.begin >= seen.begin && s.end <= seen.end;
