@@ -21,11 +21,20 @@ struct Gemm {
   void* c = nullptr;
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+  // A batch of two dimensions: after each `group` matrices the next ones are an outer stride further. 0: all are a
+  // stride apart.
+  int64_t group = 0;
+  int64_t outer_a = 0, outer_b = 0, outer_c = 0;
   bool transpose_a = false, transpose_b = false;
   DType operands = DType::float32;     // of A and B; float16 and bfloat16 accumulate in float32
   DType result = DType::float32;       // of C: that of the operands, or float32 for halves; int32 for int8
   bool tf32 = false;                   // cuda: float32 operands may be rounded to TF32
   complex128 alpha = 1.0, beta = 0.0;  // real for real operands; beta 0 does not read C
+
+  // Where matrix i of an operand is, in elements from its first one.
+  int64_t place(int64_t i, int64_t stride, int64_t outer) const {
+    return group ? i % group * stride + i / group * outer : i * stride;
+  }
 };
 
 // What a library may do in the same call in addition.
@@ -46,7 +55,8 @@ class Blas {
   // Makes one library call, enqueued on the stream of the call with the accesses that the call has declared.
   // LibraryNotFoundError, CudaError; UnsupportedError beyond the library's index range.
   virtual void gemm(OpCall& call, const Gemm& gemm) const = 0;
-  // The same with extras, also for int8. Returns false, with nothing done, if the library has no such product.
+  // The same with extras, also for int8, of batches of one dimension. Returns false, with nothing done, if the library
+  // has no such product.
   virtual bool gemm_with(OpCall&, const Gemm&, const GemmExtra&) const { return false; }
 
  protected:

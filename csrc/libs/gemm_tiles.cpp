@@ -48,20 +48,21 @@ GemmTiles::GemmTiles(const Gemm& gemm, int workers)
   cols_ = ceil_div(gemm.n, tile_n_);
 }
 
-Gemm GemmTiles::tile(int64_t index) const {
+GemmTiles::Tile GemmTiles::tile(int64_t index) const {
   const int64_t col = index % cols_ * tile_n_, row = index / cols_ % rows_ * tile_m_,
                 first = index / cols_ / rows_ * tile_batch_;
-  Gemm g = gemm_;
+  Tile tile{gemm_, first};
+  Gemm& g = tile.gemm;
   g.m = std::min(tile_m_, gemm_.m - row);
   g.n = std::min(tile_n_, gemm_.n - col);
   g.batch = std::min(tile_batch_, gemm_.batch - first);
-  const int64_t a = first * g.stride_a + row * (g.transpose_a ? 1 : g.lda);
-  const int64_t b = first * g.stride_b + col * (g.transpose_b ? g.ldb : 1);
-  const int64_t c = first * g.stride_c + row * g.ldc + col;
+  const int64_t a = row * (g.transpose_a ? 1 : g.lda);
+  const int64_t b = col * (g.transpose_b ? g.ldb : 1);
+  const int64_t c = row * g.ldc + col;
   g.a = static_cast<const char*>(g.a) + a * itemsize(g.operands);
   g.b = static_cast<const char*>(g.b) + b * itemsize(g.operands);
   g.c = static_cast<char*>(g.c) + c * itemsize(g.result);
-  return g;
+  return tile;
 }
 
 bool is_gram(const Gemm& g) {

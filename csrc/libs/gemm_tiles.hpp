@@ -8,9 +8,14 @@ namespace stator::libs {
 // A product is divided into tiles of C, and the batch into groups of matrices; each such tile is a Gemm of its own.
 class GemmTiles {
  public:
+  // A part of C, of the matrices from `first` on, as many as its batch says.
+  struct Tile {
+    Gemm gemm;
+    int64_t first;
+  };
   GemmTiles(const Gemm& gemm, int workers);
   int64_t count() const { return rows_ * cols_ * batch_tiles_; }
-  Gemm tile(int64_t index) const;
+  Tile tile(int64_t index) const;
   // The largest extents of a tile.
   int64_t m() const { return tile_m_; }
   int64_t n() const { return tile_n_; }

@@ -31,6 +31,15 @@ inline int64_t batches_of(const StridedProduct& p) {
 
 inline constexpr int64_t small_product = 16;
 
+// Addresses for products in a batch of two dimensions, three lists of `count` behind each other: matrix i of operand o
+// is at base[o] + i % group * step[o] + i / group * outer[o], in bytes.
+struct BatchAddresses {
+  int32_t count, group;
+  char* base[3];
+  int64_t step[3], outer[3];
+  void** out;
+};
+
 // Products of a row and a column (m and n are 1, k > 0), or of the conjugate of the row; of floating and complex
 // dtypes, summed in at least float32.
 struct InnerProduct {
@@ -105,6 +114,8 @@ extern Launcher<void(const Queue&, const params::InnerProduct&)> inner_product;
 extern Launcher<void(const Queue&, const params::ProductEpilogue&)> epilogue;
 extern Launcher<void(const Queue&, const params::QuantizeFloat8&)> quantize;  // two launches
 extern Launcher<void(const Queue&, const params::DecodeFloat8&)> decode;
+
+extern Launcher<void(const Queue&, const params::BatchAddresses&)> batch_addresses;
 
 extern Launcher<void(const Queue&, const params::Distance&)> cdist;
 

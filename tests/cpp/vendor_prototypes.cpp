@@ -72,6 +72,7 @@ static_assert(same<decltype(Api::set_workspace), decltype(&::cublasSetWorkspace_
 static_assert(same<decltype(Api::set_math_mode), decltype(&::cublasSetMathMode)>);
 static_assert(same<decltype(Api::status_name), decltype(&::cublasGetStatusName)>);
 static_assert(same<decltype(Api::gemm), decltype(&::cublasGemmStridedBatchedEx_64)>);
+static_assert(same<decltype(Api::gemm_batched), decltype(&::cublasGemmBatchedEx_64)>);
 
 static_assert(int(cublas::DataType::r_8i) == CUDA_R_8I && int(cublas::DataType::r_32i) == CUDA_R_32I);
 static_assert(int(cublas::DataType::r_8f_e4m3) == CUDA_R_8F_E4M3 && int(cublas::DataType::r_8f_e5m2) == CUDA_R_8F_E5M2);

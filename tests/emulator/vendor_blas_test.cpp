@@ -20,6 +20,9 @@ Status cublasGetProperty(int, int*);
 Status cublasGemmStridedBatchedEx_64(void*, int, int, int64_t, int64_t, int64_t, const void*, const void*, Type,
                                      int64_t, long long, const void*, Type, int64_t, long long, const void*, void*,
                                      Type, int64_t, long long, int64_t, Compute, int);
+Status cublasGemmBatchedEx_64(void*, int, int, int64_t, int64_t, int64_t, const void*, const void* const*, Type,
+                              int64_t, const void* const*, Type, int64_t, const void*, void* const*, Type, int64_t,
+                              int64_t, Compute, int);
 #define DECLARE(letter)                                                                                               \
   Status cublas##letter##trsm_v2_64(void*, Side, Fill, int, Diagonal, int64_t, int64_t, const void*, const void*,     \
                                     int64_t, void*, int64_t);                                                         \
@@ -84,6 +87,27 @@ void products(Type type, Compute compute) {
       }
       CHECK(got[3] == c[3] && got[4] == c[4]);  // the gaps between columns
     }
+}
+
+void products_of_listed_matrices() {
+  Session session;
+  const Device<float> a(numbers<float>(64, 1)), b(numbers<float>(64, 2)), strided(32), listed(32);
+  const float one = 1, zero = 0;
+  CHECK(cublasGemmStridedBatchedEx_64(session.handle, 0, 1, 4, 4, 4, &one, a, Type::r32f, 4, 32, b, Type::r32f, 4, 16,
+                                      &zero, strided, Type::r32f, 4, 16, 2, Compute::f32, -1) == Status::success);
+  using In = std::vector<const void*>;
+  const auto call = [&](const In& of_a, const In& of_b, const std::vector<void*>& of_c) {
+    const Device<const void*> la(of_a), lb(of_b);
+    const Device<void*> lc(of_c);
+    CHECK(cublasGemmBatchedEx_64(session.handle, 0, 1, 4, 4, 4, &one, la, Type::r32f, 4, lb, Type::r32f, 4, &zero, lc,
+                                 Type::r32f, 4, 2, Compute::f32, -1) == Status::success);
+    finish();
+  };
+  float *const x = a.data(), *const y = b.data(), *const z = listed.data();
+  call({x + 32, x}, {y + 16, y}, {z + 16, z});
+  CHECK(distance(listed.get(), strided.get()) == 0);
+  call({x + 1, x}, {y, y}, {z, z + 16});
+  CHECK(reported().find("aligned") != std::string::npos);
 }
 
 void products_refuse() {
@@ -321,6 +345,7 @@ int main(int argc, char** argv) {
               {"products float64", [] { products<double>(Type::r64f, Compute::f64); }},
               {"products complex64", [] { products<C>(Type::c32f, Compute::f32); }},
               {"products complex128", [] { products<Z>(Type::c64f, Compute::f64); }},
+              {"products of listed matrices", products_of_listed_matrices},
               {"products refuse", products_refuse},
               {"products without beta", products_without_beta_read_no_result},
               {"half products", half_products_accumulate_in_float},

@@ -1,5 +1,6 @@
-// What follows a product, in one pass: scales, a bias, an activation, rounding to the result. There is one kernel per
-// dtype of the computation. The activation is chosen at run time; on the fast host once per chunk of a row.
+// What a library's product needs around it. Before it, lists of the addresses of a batch's matrices. What follows it,
+// in one pass: scales, a bias, an activation, rounding to the result. There is one kernel per dtype of the computation.
+// The activation is chosen at run time; on the fast host once per chunk of a row.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
@@ -114,8 +115,24 @@ void epilogue(const params::Queue& q, const params::ProductEpilogue& p) {
   launch(q, "product_epilogue", kernel, {blocks, EpilogueTuning::block}, p, rows_each, col_tiles);
 }
 
+template <int Size>
+STATOR_KERNEL(Size) void batch_addresses_kernel(params::BatchAddresses p) {
+  const Group<Size> group;
+  const int32_t first = int32_t(group.block()) * Size, left = p.count - first;
+  group.for_each(left < Size ? left : Size, [=](int64_t k) {
+    const int32_t i = first + int32_t(k), inner = i % p.group, outer = i / p.group;
+    for (int o = 0; o < 3; ++o) p.out[int64_t(o) * p.count + i] = p.base[o] + inner * p.step[o] + outer * p.outer[o];
+  });
+}
+
+void batch_addresses(const params::Queue& q, const params::BatchAddresses& p) {
+  constexpr int block = EpilogueTuning::block;
+  launch(q, "batch_addresses", batch_addresses_kernel<block>, {ceil_div(p.count, block), block}, p);
+}
+
 }  // namespace
 
 }  // namespace stator::STATOR_TARGET::matmul
 
 STATOR_LAUNCHER(matmul, epilogue)
+STATOR_LAUNCHER(matmul, batch_addresses)

@@ -2,7 +2,9 @@
 #include "libs/cuda/blas.hpp"
 
 #include "libs/loader.hpp"
+#include "params/matmul.hpp"
 
+#include <limits>
 #include <memory>
 
 namespace stator::libs {
@@ -18,6 +20,7 @@ const Api& cublas_api(std::string_view op) {
     find(a.set_math_mode, "cublasSetMathMode");
     find(a.status_name, "cublasGetStatusName");
     find.optional(a.gemm, "cublasGemmStridedBatchedEx_64");
+    find.optional(a.gemm_batched, "cublasGemmBatchedEx_64");
   });
 }
 
@@ -72,6 +75,7 @@ class CudaBlas final : public Blas {
   }
 
   void gemm(OpCall& call, const Gemm& g) const override {
+    if (g.group != 0) return gemm_of_groups(call, g);
     if (lt_multiply(call, g, {})) return;
     const Api& cublas = cublas_api(call.name());
     if (cublas.gemm == nullptr)
@@ -93,6 +97,57 @@ class CudaBlas final : public Blas {
 
   bool gemm_with(OpCall& call, const Gemm& g, const GemmExtra& extra) const override {
     return lt_multiply(call, g, extra);
+  }
+
+ private:
+  // cuBLAS has one stride for a batch. For two it takes lists of addresses, or one call for each group.
+  void gemm_of_groups(OpCall& call, const Gemm& g) const {
+    const Api& cublas = cublas_api(call.name());
+    if (cublas.gemm_batched == nullptr || g.batch > std::numeric_limits<int32_t>::max() || !aligned(g)) {
+      Gemm one = g;
+      one.group = 0;
+      one.batch = g.group;
+      for (int64_t i = 0; i < g.batch; i += g.group) {
+        one.a = at(g.a, g.place(i, g.stride_a, g.outer_a), g.operands);
+        one.b = at(g.b, g.place(i, g.stride_b, g.outer_b), g.operands);
+        one.c = at(g.c, g.place(i, g.stride_c, g.outer_c), g.result);
+        gemm(call, one);
+      }
+      return;
+    }
+    const int64_t in = itemsize(g.operands), out = itemsize(g.result);
+    params::BatchAddresses p{.count = int32_t(g.batch),
+                             .group = int32_t(g.group),
+                             .base = {at(g.a, 0, g.operands), at(g.b, 0, g.operands), at(g.c, 0, g.result)},
+                             .step = {g.stride_a * in, g.stride_b * in, g.stride_c * out},
+                             .outer = {g.outer_a * in, g.outer_b * in, g.outer_c * out},
+                             .out = static_cast<void**>(call.scratch(sizeof(void*) * 3 * size_t(g.batch)))};
+    kernels::matmul::batch_addresses(call.queue(), p);
+    void **const a = p.out, **const b = a + g.batch, **const c = b + g.batch;
+    const auto lease = lease_blas(call);
+    const Handle handle = lease->handle;
+    const BlasScale alpha(g.alpha, g.operands), beta(g.beta, g.operands);
+    const DataType type = data_type(g.operands), result = data_type(g.result);
+    call.context().runtime().library(
+        "cublasGemmBatchedEx",
+        [&] {
+          return cublas.gemm_batched(handle, operation(g.transpose_b), operation(g.transpose_a), g.n, g.m, g.k,
+                                     alpha.data(), b, type, g.ldb, a, type, g.lda, beta.data(), c, result, g.ldc,
+                                     g.batch, compute_type(g), Algorithm::standard);
+        },
+        describe_cublas, call.stream().handle(op_id), call.record());
+  }
+
+  // Its kernels for lists cannot look at the addresses, and load 16 bytes at a time.
+  static bool aligned(const Gemm& g) {
+    const int64_t in = itemsize(g.operands), out = itemsize(g.result);
+    int64_t any = (g.stride_a | g.outer_a | g.stride_b | g.outer_b) * in | (g.stride_c | g.outer_c) * out;
+    for (const void* const p : {g.a, g.b, static_cast<const void*>(g.c)}) any |= int64_t(reinterpret_cast<intptr_t>(p));
+    return any % 16 == 0;
+  }
+
+  static char* at(const void* first, int64_t elements, DType dtype) {
+    return static_cast<char*>(const_cast<void*>(first)) + elements * itemsize(dtype);
   }
 };
 

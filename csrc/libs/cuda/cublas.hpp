@@ -58,6 +58,11 @@ struct Api {
                  DataType, int64_t lda, long long stride_a, const void* b, DataType, int64_t ldb, long long stride_b,
                  const void* beta, void* c, DataType, int64_t ldc, long long stride_c, int64_t batch, ComputeType,
                  Algorithm);
+  // The lists of addresses are in device memory.
+  Status (*gemm_batched)(Handle, Operation, Operation, int64_t m, int64_t n, int64_t k, const void* alpha,
+                         const void* const* a, DataType, int64_t lda, const void* const* b, DataType, int64_t ldb,
+                         const void* beta, void* const* c, DataType, int64_t ldc, int64_t batch, ComputeType,
+                         Algorithm);
 };
 
 }  // namespace stator::libs::cublas

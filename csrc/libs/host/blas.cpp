@@ -60,13 +60,14 @@ void multiply(const Products<T>& blas, const Gemm& g, const T* a, int lda, const
 }
 
 template <class T>
-void run(const Products<T>& blas, const Gemm& g) {
+void run(const Products<T>& blas, const GemmTiles::Tile& tile) {
+  const Gemm& g = tile.gemm;
   const T* a = static_cast<const T*>(g.a);
   const T* b = static_cast<const T*>(g.b);
   T* c = static_cast<T*>(g.c);
-  for (int64_t i = 0; i < g.batch; ++i) {
-    multiply(blas, g, a + i * g.stride_a, int(g.lda), b + i * g.stride_b, int(g.ldb), c + i * g.stride_c, int(g.ldc));
-  }
+  for (int64_t i = tile.first; i < tile.first + g.batch; ++i)
+    multiply(blas, g, a + g.place(i, g.stride_a, g.outer_a), int(g.lda), b + g.place(i, g.stride_b, g.outer_b),
+             int(g.ldb), c + g.place(i, g.stride_c, g.outer_c), int(g.ldc));
 }
 
 // c[j, i] = c[i, j] above the diagonal of C, for one tile.
@@ -108,20 +109,24 @@ struct Widened {
 };
 
 template <class Half>
-void run_halves(const Products<float>& blas, const Gemm& g, const Widened& wide) {
+void run_halves(const Products<float>& blas, const GemmTiles::Tile& tile, const Widened& wide) {
+  const Gemm& g = tile.gemm;
   const int64_t rows_a = g.transpose_a ? g.k : g.m, cols_a = g.transpose_a ? g.m : g.k;
   const int64_t rows_b = g.transpose_b ? g.n : g.k, cols_b = g.transpose_b ? g.k : g.n;
   const Half* a = static_cast<const Half*>(g.a);
   const Half* b = static_cast<const Half*>(g.b);
-  for (int64_t i = 0; i < g.batch; ++i) {
-    if (i == 0 || g.stride_a != 0) widen(a + i * g.stride_a, g.lda, wide.a, rows_a, cols_a);
-    if (i == 0 || g.stride_b != 0) widen(b + i * g.stride_b, g.ldb, wide.b, rows_b, cols_b);
+  const Half *a_wide = nullptr, *b_wide = nullptr;  // whose values are in the scratch: a broadcast matrix stays there
+  for (int64_t i = tile.first; i < tile.first + g.batch; ++i) {
+    const Half* const a_now = a + g.place(i, g.stride_a, g.outer_a);
+    const Half* const b_now = b + g.place(i, g.stride_b, g.outer_b);
+    const int64_t at = g.place(i, g.stride_c, g.outer_c);
+    if (a_now != a_wide) widen(a_wide = a_now, g.lda, wide.a, rows_a, cols_a);
+    if (b_now != b_wide) widen(b_wide = b_now, g.ldb, wide.b, rows_b, cols_b);
     if (g.result == DType::float32) {
-      multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), static_cast<float*>(g.c) + i * g.stride_c,
-               int(g.ldc));
+      multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), static_cast<float*>(g.c) + at, int(g.ldc));
       continue;
     }
-    Half* c = static_cast<Half*>(g.c) + i * g.stride_c;
+    Half* c = static_cast<Half*>(g.c) + at;
     if (!(g.beta == complex128(0))) widen(c, g.ldc, wide.c, g.m, g.n);
     multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), wide.c, int(g.n));
     narrow(wide.c, c, g.ldc, g.m, g.n);
@@ -195,8 +200,8 @@ class HostBlas final : public Blas {
     const int64_t each = Widened::elements(tiles);
     float* memory = static_cast<float*>(call.scratch(sizeof(float) * size_t(each * tiles.count())));
     submit(call, tiles.count(), [&blas, tiles, memory, each](int64_t index) {
-      const Gemm tile = tiles.tile(index);
-      run_halves<Half>(blas, tile, Widened(memory + index * each, tile));
+      const GemmTiles::Tile tile = tiles.tile(index);
+      run_halves<Half>(blas, tile, Widened(memory + index * each, tile.gemm));
       return 0;
     });
   }

@@ -29,16 +29,31 @@ Array prepare(const Array& x, const Types& types, bool left, const Stream& strea
   return layout_of(matrix_of(y, left)) ? y : copy(y, stream);
 }
 
-// One library call for each index of all batch dimensions except the longest, which the library iterates over.
+// Removes the longest dimension, which the library iterates over. The batch has one at least.
+BatchDim take_longest(std::vector<BatchDim>& batch) {
+  const auto longest = std::max_element(batch.begin(), batch.end(),
+                                        [](const BatchDim& x, const BatchDim& y) { return x.extent < y.extent; });
+  const BatchDim taken = *longest;
+  batch.erase(longest);
+  return taken;
+}
+
+// One library call for each index of all batch dimensions except the two longest.
 void call_library(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
   if (!batch.empty()) {
-    const auto longest = std::max_element(batch.begin(), batch.end(),
-                                          [](const BatchDim& x, const BatchDim& y) { return x.extent < y.extent; });
-    gemm.batch = longest->extent;
-    gemm.stride_a = longest->a;
-    gemm.stride_b = longest->b;
-    gemm.stride_c = longest->c;
-    batch.erase(longest);
+    const BatchDim inner = take_longest(batch);
+    gemm.batch = inner.extent;
+    gemm.stride_a = inner.a;
+    gemm.stride_b = inner.b;
+    gemm.stride_c = inner.c;
+  }
+  if (!batch.empty()) {
+    const BatchDim outer = take_longest(batch);
+    gemm.group = gemm.batch;
+    gemm.batch *= outer.extent;
+    gemm.outer_a = outer.a;
+    gemm.outer_b = outer.b;
+    gemm.outer_c = outer.c;
   }
   int64_t calls = 1;
   for (const BatchDim& dim : batch) calls *= dim.extent;

@@ -127,6 +127,34 @@ def test_a_broadcast_batch_is_one_call(be):
     assert after["kernel_launches"] == before["kernel_launches"]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_of_permuted_heads_are_one_call(be, dtype):
+    q, k = (make((3, 24, 5, 16), dtype, seed) for seed in (1, 2))  # (batch, time, head, feature)
+    heads_q, heads_k = (np.moveaxis(x, 2, 1) for x in (q, k))
+    on_q, on_k = be.asarray(q), be.asarray(k)
+    permuted_q, permuted_k = (stator.moveaxis(x, 2, 1) for x in (on_q, on_k))
+    scores = make((3, 5, 24, 24), dtype, 3)
+    on_scores = be.asarray(scores)
+    shared = stator.moveaxis(on_k[:1], 2, 1)
+    products = [
+        (lambda: permuted_q @ permuted_k.mT, heads_q, np.swapaxes(heads_k, -1, -2)),
+        (lambda: stator.einsum("bthd,bshd->bhts", on_q, on_k), heads_q, np.swapaxes(heads_k, -1, -2)),
+        (lambda: on_scores @ permuted_k, scores, heads_k),
+        (lambda: on_scores @ shared, scores, heads_k[:1]),
+    ]
+    for product, a, b in products:
+        before = be.statistics()
+        got = product()
+        after = be.statistics()
+        check(got, a, b)
+        assert after["library_calls"] == before["library_calls"] + 1
+
+
+def test_a_batch_of_three_dimensions(be):
+    a, b = make((2, 3, 4, 9, 7), "float32", 1), make((4, 3, 2, 7, 5), "float32", 2)
+    check(be.asarray(a) @ stator.permute_dims(be.asarray(b), (2, 1, 0, 3, 4)), a, np.swapaxes(b, 0, 2))
+
+
 @pytest.mark.parametrize("view", ["sliced", "reversed", "permuted"])
 def test_any_strides(be, view):
     a, b = make((6, 8, 10), "float64", 1), make((6, 10, 8), "float64", 2)
