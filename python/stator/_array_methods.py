@@ -190,7 +190,10 @@ def _repr_html_(self: Array) -> str:
 def fill(self: Array, value: complex) -> None:
     """Sets every element to a number or a 0-d array."""
     try:
-        self[...] = value
+        given = value if isinstance(value, (int, float, complex)) else on_device(self, value, "Array.fill")
+        if isinstance(given, Array) and given.size != 1:
+            raise InvalidValueError(f"A value of shape {given.shape}", op="Array.fill", remedy="Use x[...] = value.")
+        self[...] = given
     except StatorError as error:
         raise renamed(error, "Array.fill") from None
 

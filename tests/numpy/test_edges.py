@@ -363,6 +363,24 @@ def test_numbers_beyond_the_array_compare_exactly(be):
     assert [(small != 2**64 - 1).tolist(), (small > 2**63).tolist()] == [[True] * 2, [False] * 2]
 
 
+@pytest.mark.parametrize("invert", [False, True])
+def test_isin_of_integers_of_both_signs(be, invert):
+    x = np.array([2**60 + 1, -1, 5, 0, 2**63 - 1, -(2**63)])
+    y = np.array([2**60 + 2, 2**64 - 1, 5, 2**63, 2**63 - 1], np.uint64)
+    for one, other in ((x, y), (y, x), (x.astype("int8"), y)):
+        held = {int(v) for v in other}
+        want = [(int(v) in held) != invert for v in one]
+        assert stator.isin(be.asarray(one), be.asarray(other), invert=invert).tolist() == want
+
+
+def test_fill_takes_one_value(be):
+    x = be.zeros(2)
+    x.fill(be.asarray([3.0]))
+    assert x.tolist() == [3.0, 3.0]
+    with pytest.raises(stator.errors.InvalidValueError, match="shape"):
+        x.fill([1.0, 2.0])
+
+
 @pytest.mark.parametrize("dtype", ["int64", "int8"])
 def test_mixed_comparisons_of_views_and_outputs(be, dtype):
     rng = np.random.default_rng(5)

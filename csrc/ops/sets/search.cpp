@@ -4,9 +4,11 @@
 #include "params/sort.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
 #include <stator/movement.hpp>
 #include <stator/sets.hpp>
 
+#include <limits>
 #include <string>
 
 namespace stator {
@@ -22,6 +24,18 @@ void check_rows(const std::string& op, const Array& boundaries, const Array& val
   if (!fits)
     throw ShapeError(op, "boundaries of shape " + str(boundaries.shape()) + ", values of " + str(values.shape()),
                      "boundaries have one axis, or the leading axes of the values");
+}
+
+// isin of an int64 and a uint64, of which no integer dtype holds both: what is in both has the same bits, and bits of
+// x that the other dtype reads otherwise are in neither.
+Array isin_beside_unsigned(const Array& x, const Array& test, bool invert, const Stream& stream) {
+  const bool is_signed = in(x.dtype(), dtypes::signed_integers);
+  const DType own = is_signed ? DType::int64 : DType::uint64;
+  const Array found = isin(as(x, own, stream), as(test, own, stream), invert, stream);
+  const Scalar end = is_signed ? Scalar(int64_t(0)) : Scalar(std::numeric_limits<int64_t>::max());
+  const Op within = is_signed ? Op::greater_equal : Op::less_equal, beyond = is_signed ? Op::less : Op::greater;
+  const Array kept = binary(invert ? beyond : within, x, end, {}, stream);
+  return binary(invert ? Op::logical_or : Op::logical_and, found, kept, {}, stream);
 }
 
 // What searchsorted and isin have in common: `sorted` is searched along its last axis.
@@ -80,9 +94,11 @@ Array isin(const Array& x, const Array& test, bool invert, const Stream& stream)
   OpCall call(Op::isin, {&x, &test}, stream);
   check_order_dtype(call, x);
   check_order_dtype(call, test);
+  const DType common = promote(x.dtype(), test.dtype());
+  if (in(x.dtype(), dtypes::integers) && in(test.dtype(), dtypes::integers) && !in(common, dtypes::integers))
+    return isin_beside_unsigned(x, test, invert, stream);
   const Array result = call.empty(x.shape(), DType::bool_);
   if (result.size() == 0) return result;
-  const DType common = promote(x.dtype(), test.dtype());
   const int64_t flat[] = {-1};
   const Array elements = reshape(as(test, common, stream), flat, {}, stream), wanted = as(x, common, stream);
   const Array sorted = call.empty(elements.shape(), common);

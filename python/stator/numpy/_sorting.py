@@ -249,21 +249,7 @@ def isin(
 ) -> Array:
     """Whether each element is among the test elements."""
     x, y = _convert.arrays("isin", element, test_elements)
-    if {x.dtype.kind, y.dtype.kind} == {"signed integer", "unsigned integer"}:
-        return _isin_beside_unsigned(x, y, invert)
-    if x.dtype != y.dtype:
-        both = stator.result_type(x.dtype, y.dtype)
-        x, y = x.astype(both, copy=False), y.astype(both, copy=False)
     return stator.isin(x, y, invert=invert)
-
-
-def _isin_beside_unsigned(x: Array, y: Array, invert: bool) -> Array:
-    """isin of an int64 and a uint64, as numbers: what both can hold has the same bits."""
-    signed, unsigned = (stator.int64, stator.uint64)
-    x = x.astype(signed if x.dtype.kind == "signed integer" else unsigned, copy=False)
-    inside = stator.greater_equal(x, 0) if x.dtype == signed else stator.less_equal(x, stator.iinfo(signed).max)
-    found = stator.logical_and(stator.isin(x, y.astype(x.dtype, copy=False)), inside)
-    return stator.logical_not(found) if invert else found
 
 
 def _flat_pair(ar1: ArrayLike, ar2: ArrayLike, op: str) -> tuple[Array, Array]:
