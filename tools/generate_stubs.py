@@ -201,7 +201,7 @@ def method_head(name: str, value: object) -> str | None:
         text = table_signature(value, skip=1)  # type: ignore[arg-type]
         return text
     if isinstance(entry, BuiltinFunctionType):
-        return re.sub(r"^\(x: Array(, /)?", "(self", heads(PYX / "_methods.pyx")[name])
+        return re.sub(r"^\(x: Array(, /)?", "(self", heads(PYX / "_methods.pyx")[entry.__name__])
     function = value.fget if isinstance(value, property) else value
     if isinstance(function, type):  # flat
         return "(self) -> Any"
@@ -279,6 +279,7 @@ KINDS = {
     "out": "Array | None",
     "axis": "int | Sequence[int] | None",
     "keepdims": "bool",
+    "initial": "complex | None",
     "where": "Array | None",
     "correction": "float",
     "ddof": "float | None",

@@ -33,9 +33,9 @@ print(np.cumsum(x).tolist(), np.where(x > 0.5, x, 0).tolist())
 ```
 
 Arguments may be arrays of stator, numbers and lists. A NumPy array is refused by every function but `array`, `asarray`
-and their neighbours, with a text that names `asarray`: nothing is copied to a device silently. Indices may be NumPy
-arrays. What would be a NumPy scalar is a 0-d array. `out=` is assigned to, and elements outside `where=` of an
-elementwise function without `out=` are 0.
+and their neighbours, with a text that names `asarray`: nothing is copied to a device silently. As an index and as the
+value of an assignment it is taken. What would be a NumPy scalar is a 0-d array. `out=` is assigned to, and elements
+outside `where=` of an elementwise function without `out=` are 0.
 
 `x[0]` of a vector is a 0-d view of its element, which sees later changes: `x[0], x[1] = x[1], x[0]` leaves the old
 `x[1]` in both, and `random.shuffle` of Python does so too. Exchange with `x[[0, 1]] = x[[1, 0]]`, shuffle with

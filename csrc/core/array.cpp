@@ -18,13 +18,15 @@ constexpr uint16_t to_numpy = uint16_t(Op::to_numpy);
 // The number that an element of the dtype is.
 Scalar scalar_of(DType dtype, const void* element) {
   return visit(dtype, [&]<class T>(type_tag<T>) -> Scalar {
-    T value;
+    std::conditional_t<std::is_same_v<T, bool>, uint8_t, T> value;
     std::memcpy(&value, element, sizeof value);
-    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+    if constexpr (std::is_same_v<T, bool>)
+      return Scalar(value != 0);
+    else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       return Scalar(double(float(value)));
     else if constexpr (std::is_same_v<T, complex64>)
       return Scalar(complex128{value.re, value.im});
-    else if constexpr (std::is_same_v<T, complex128> || std::is_same_v<T, bool>)
+    else if constexpr (std::is_same_v<T, complex128>)
       return Scalar(value);
     else if constexpr (std::is_floating_point_v<T>)
       return Scalar(double(value));

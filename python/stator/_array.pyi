@@ -32,6 +32,9 @@ class Array:
         ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """What dask names the array by: its device, dtype, shape and a digest of the elements. Synchronises."""
+        ...
     def __deepcopy__(self, memo: object) -> Array:
         """A copy on the device. Asynchronous."""
         ...
@@ -66,6 +69,7 @@ class Array:
         """As the method round: the elements rounded half to even, in the array's dtype."""
         ...
     def __setitem__(self, key: object, value: Array | complex) -> None: ...
+    def __sizeof__(self) -> int: ...
     def _repr_html_(self) -> str:
         """For notebooks: shape, dtype and device above the elements that repr prints. Synchronises."""
         ...
@@ -81,29 +85,39 @@ class Array:
     def argmin(self, /, axis: int | Sequence[int] | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
         """Index of the first smallest element."""
         ...
+    def argpartition(self, kth: int | Sequence[int], axis: int | None = -1, kind: str = 'introselect', order: None = None) -> Array:
+        """The int64 indices that partition the array; they are those that sort it."""
+        ...
     def argsort(self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> Array:
         """The int64 indices that sort the array, as stator.argsort; axis: None is that of the flattened array."""
         ...
-    def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> Array:
-        """As stator.astype."""
+    def astype(self, dtype: DTypeLike, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Array:
+        """As stator.astype. order "F" stores the result by columns; subok has no effect.
+
+        casting: the rule of numpy.can_cast by which the conversion is allowed, else DTypeError.
+        """
         ...
     @property
     def backend(self) -> Backend: ...
-    def clip(self, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None) -> Array:
+    def choose(self, choices: Array | Sequence[Any], out: Array | None = None, mode: str = 'raise') -> Array:
+        """At each place the element of the choice that the array names, as numpy.choose."""
+        ...
+    def clip(self, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
         """The elements limited to the range from min to max, as numpy.clip; stator.clip for real arrays and numbers.
 
         None is no bound, nor is a Python integer beyond those of the array's dtype; bounds may be lists. Complex numbers
-        are ordered by their real parts, then by their imaginary parts. Asynchronous.
+        are ordered by their real parts, then by their imaginary parts. casting: the rule by which dtypes may be converted,
+        as numpy.can_cast has it. Asynchronous.
         """
         ...
     def compress(self, condition: Array | Sequence[bool], axis: int | None = None, out: Array | None = None) -> Array:
         """The slices along an axis where condition is true, as stator.compress; condition may be a list. Synchronises."""
         ...
-    def conj(self, /) -> Array:
-        """Complex conjugate of x."""
+    def conj(self) -> Array:
+        """The complex conjugates of the elements, as stator.conj; of bools a copy. Asynchronous."""
         ...
-    def conjugate(self, /) -> Array:
-        """Complex conjugate of x."""
+    def conjugate(self) -> Array:
+        """The complex conjugates of the elements, as stator.conj; of bools a copy. Asynchronous."""
         ...
     def copy(self, order: str = 'C') -> Array:
         """A copy, as stator.copy; order: "F" stores it by columns, "A" and "K" as the array is stored."""
@@ -147,7 +161,7 @@ class Array:
     @property
     def dtype(self) -> DType: ...
     def fill(self, value: complex) -> None:
-        """Sets every element to a number or a 0-d array."""
+        """Sets every element to a number or a 0-d array, which becomes the dtype as in x[...] = value."""
         ...
     @property
     def flat(self) -> Any: ...
@@ -168,13 +182,13 @@ class Array:
     def itemsize(self) -> int: ...
     @property
     def mT(self) -> Array: ...
-    def max(self, /, axis: int | Sequence[int] | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
+    def max(self, /, axis: int | Sequence[int] | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None, initial: complex | None = None) -> Array:
         """Largest element; NaN if any is NaN."""
         ...
     def mean(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
         """Arithmetic mean of the elements."""
         ...
-    def min(self, /, axis: int | Sequence[int] | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
+    def min(self, /, axis: int | Sequence[int] | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None, initial: complex | None = None) -> Array:
         """Smallest element; NaN if any is NaN."""
         ...
     @property
@@ -187,7 +201,7 @@ class Array:
     def partition(self, kth: int | Sequence[int], axis: int = -1) -> None:
         """Orders in place so that the elements at the positions kth are those of the sorted array, as stator.partition."""
         ...
-    def prod(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
+    def prod(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None, initial: complex | None = None) -> Array:
         """Product of the elements."""
         ...
     def put(self, indices: Array | int | Sequence[Any], values: Array | complex | Sequence[Any], mode: str = 'raise') -> None:
@@ -204,8 +218,8 @@ class Array:
     def repeat(self, repeats: int | Array | Sequence[int], axis: int | None = None) -> Array:
         """Each element repeated along an axis, as stator.repeat; repeats may be a list."""
         ...
-    def reshape(self, *shape: int | Sequence[int], copy: bool | None = None) -> Array:
-        """As stator.reshape."""
+    def reshape(self, *shape: int | Sequence[int], order: str = "C", copy: bool | None = None) -> Array:
+        """As stator.reshape; order "F" counts the first axis fastest, "A" does where the array is stored so."""
         ...
     def round(self, decimals: int = 0, out: Array | None = None) -> Array:
         """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0.
@@ -234,7 +248,7 @@ class Array:
         ...
     @property
     def strides(self) -> tuple[int, ...]: ...
-    def sum(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
+    def sum(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, keepdims: bool = False, *, where: Array | None = None, initial: complex | None = None) -> Array:
         """Sum of the elements."""
         ...
     def swapaxes(self, axis1: int, axis2: int, /) -> Array:
@@ -273,8 +287,11 @@ class Array:
     def var(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: float | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
         """Variance of the elements, with divisor n - correction."""
         ...
-    def view(self, dtype: DTypeLike, /) -> Array:
-        """A view of the same bytes as another dtype; the last axis is scaled when item sizes differ."""
+    def view(self, dtype: DTypeLike | None = None) -> Array:
+        """A view of the same bytes as another dtype (None: its own); the last axis is scaled when item sizes differ.
+
+        Read as bools, every byte but 0 is true.
+        """
         ...
     def __add__(self, other: Array | complex) -> Array: ...
     def __radd__(self, other: Array | complex) -> Array: ...

@@ -24,7 +24,7 @@ from stator._indexing import nonzero, take
 from stator._matmul import dot
 from stator._methods import on_device, stored
 from stator._movement import ravel, repeat, tile
-from stator._movement_views import permute_dims, reshape, squeeze
+from stator._movement_views import expand_dims, permute_dims, reshape, squeeze
 from stator._namespace import FUNCTIONS
 from stator._printing import html
 from stator._scan import cumprod, cumsum
@@ -39,8 +39,6 @@ from stator.errors import (
 )
 
 _remainder: Callable[..., Array] = FUNCTIONS["remainder"]
-_real_of: Callable[..., Array] = FUNCTIONS["real"]
-_imag_of: Callable[..., Array] = FUNCTIONS["imag"]
 
 
 def _reversed(x: Array) -> Array:
@@ -101,6 +99,15 @@ def _axes(x: Array, op: str, **given: int) -> list[int]:
         if not -x.ndim <= place < x.ndim:
             raise AxisError(f"Got {name}={place} for shape {x.shape}", op=op, remedy="Use one of its axes.")
     return [operator.index(axis) % x.ndim for axis in given.values()]
+
+
+def reshaped(x: Array, shape: Any, order: str, copy: bool | None) -> Array:
+    """The elements in another shape, read and placed in an order: what Array.reshape does but for "C"."""
+    _one_of(order, ("C", "F", "A"), "order", "Array.reshape")
+    if _in_order(x, order, "Array.reshape") == list(range(x.ndim)) and order == "A":
+        return reshape(x, shape, copy=copy)
+    extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    return _reversed(reshape(_reversed(x), extents[::-1], copy=copy))
 
 
 def flatten(self: Array, order: str = "C") -> Array:
@@ -182,18 +189,28 @@ def __reduce_ex__(self: Array, protocol: Any) -> tuple[Any, ...]:
     return reduce_array(self, operator.index(protocol))
 
 
+def __dask_tokenize__(self: Array) -> tuple[Any, ...]:
+    """What dask names the array by: its device, dtype, shape and a digest of the elements. Synchronises."""
+    from hashlib import blake2b
+
+    return "stator.Array", str(self.device), self.dtype.name, self.shape, blake2b(self.tobytes()).hexdigest()
+
+
 def _repr_html_(self: Array) -> str:
     """For notebooks: shape, dtype and device above the elements that repr prints. Synchronises."""
     return html(self)
 
 
 def fill(self: Array, value: complex) -> None:
-    """Sets every element to a number or a 0-d array."""
+    """Sets every element to a number or a 0-d array, which becomes the dtype as in x[...] = value."""
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) != 0:
+        raise InvalidValueError(
+            f"A {type(value).__name__} of several values",
+            op="Array.fill",
+            remedy="Give a number, or use x[...] = value.",
+        )
     try:
-        given = value if isinstance(value, (int, float, complex)) else on_device(self, value, "Array.fill")
-        if isinstance(given, Array) and given.size != 1:
-            raise InvalidValueError(f"A value of shape {given.shape}", op="Array.fill", remedy="Use x[...] = value.")
-        self[...] = given
+        self[...] = value
     except StatorError as error:
         raise renamed(error, "Array.fill") from None
 
@@ -227,7 +244,7 @@ def partitioned(x: Array, kth: Any, axis: int) -> Array:
     if x.size == 0:  # which has no such position, as NumPy does not say
         return copy(x)
     places = kth.tolist() if isinstance(kth, (np.ndarray, np.generic)) else kth
-    if "complex" not in x.dtype.kind:
+    if x.dtype.kind != "c":
         return partition(x, places, axis=axis)
     length = x.shape[_axes(x, "partition", axis=axis)[0]]
     for place in places if isinstance(places, (list, tuple)) else [places]:
@@ -336,43 +353,116 @@ def _set_flat(self: Array, value: Any) -> None:
     self[...] = reshape(cycled(given, self.size) if given.size else given, self.shape)  # NumPy repeats the values
 
 
+def _part(x: Array, which: int) -> Array:
+    return expand_dims(x, axis=-1).view(_PART[x.dtype.name])[..., which]
+
+
+_PART = {"complex64": "float32", "complex128": "float64"}
+
+
 def _real(self: Array) -> Array:
-    """The real parts: the array itself where it is real; of a complex one a copy, where NumPy's is a view."""
-    return _real_of(self) if self.dtype.kind == "complex floating" else self
+    """The real parts, as NumPy's: a view of a complex array, and the array itself where it is real."""
+    return _part(self, 0) if self.dtype.name in _PART else self
+
+
+def _set_real(self: Array, value: Any) -> None:
+    _real(self)[...] = value
 
 
 def _imag(self: Array) -> Array:
-    """The imaginary parts: zeros where the array is real; of a complex one a copy, where NumPy's is a view."""
-    return zeros_like(self) if self.dtype == "bool" else _imag_of(self)
+    """The imaginary parts, as NumPy's: a view of a complex array, and zeros where the array is real."""
+    return _part(self, 1) if self.dtype.name in _PART else zeros_like(self)
+
+
+def _set_imag(self: Array, value: Any) -> None:
+    if self.dtype.name not in _PART:
+        raise DTypeError(
+            f"An array of {self.dtype} has no imaginary parts", op="Array.imag", remedy="Use a complex dtype."
+        )
+    _part(self, 1)[...] = value
+
+
+def choose(self: Array, choices: Array | Sequence[Any], out: Array | None = None, mode: str = "raise") -> Array:
+    """At each place the element of the choice that the array names, as numpy.choose."""
+    _one_of(mode, ("raise", "wrap", "clip"), "mode", "Array.choose")
+    return _numpys("choose", self, choices, out, mode)
+
+
+def argpartition(
+    self: Array, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Array:
+    """The int64 indices that partition the array; they are those that sort it."""
+    _by_kind(None, order, "Array.argpartition")
+    _one_of(kind, ("introselect",), "kind", "Array.argpartition")
+    try:
+        places = [operator.index(k) for k in (kth if isinstance(kth, (list, tuple)) else [kth])]
+    except TypeError:
+        raise DTypeError(
+            f"Got kth of type {type(kth).__name__}", op="Array.argpartition", remedy="Pass an integer, or several."
+        ) from None
+    along = None if axis is None else _axes(self, "Array.argpartition", axis=axis)[0]
+    return _numpys("argpartition", self, places, along)
+
+
+def _numpys(name: str, *args: Any, **options: Any) -> Array:
+    import stator.numpy
+
+    try:
+        found: Array = getattr(stator.numpy, name)(*args, **options)
+    except StatorError as error:
+        raise renamed(error, f"Array.{name}") from None
+    return found
+
+
+def _beside_initial(name: str) -> Callable[..., Array]:
+    """A reduction that begins with initial=, which stator's own functions do not take."""
+
+    def compute(*args: Any, initial: Any, **options: Any) -> Array:
+        given = {k: v for k, v in options.items() if v is not None}
+        if initial is not None:
+            if not isinstance(initial, (Array, bool, int, float, complex, np.generic)):
+                raise DTypeError(
+                    f"Got initial of type {type(initial).__name__}", op=f"Array.{name}", remedy="Pass a number."
+                )
+            given["initial"] = initial
+        return _numpys(name, *args, **given)
+
+    return compute
 
 
 _SUM = "axis=None, dtype=None, out=None, keepdims=False, *, where=None"
 _MAX = "axis=None, out=None, keepdims=False, *, where=None"
+_INITIAL = ", initial=None"
 _STD = "axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, where=None"
 _ARG = "axis=None, out=None, *, keepdims=False"
 
 METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | property] = {
-    **{name: (FUNCTIONS[name], _SUM) for name in ("sum", "prod", "mean")},
-    **{name: (FUNCTIONS[name], _MAX) for name in ("max", "min", "any", "all")},
+    **{name: (FUNCTIONS[name], _SUM + _INITIAL) for name in ("sum", "prod")},
+    **{name: (FUNCTIONS[name], _MAX + _INITIAL) for name in ("max", "min")},
+    **{name: (FUNCTIONS[name], _MAX) for name in ("any", "all")},
+    "mean": (FUNCTIONS["mean"], _SUM),
     **{name: (FUNCTIONS[name], _STD) for name in ("std", "var")},
     **{name: (FUNCTIONS[name], _ARG) for name in ("argmax", "argmin")},
-    **{name: (FUNCTIONS["conj"], "") for name in ("conj", "conjugate")},
+    "conj": _methods.conj,
+    "conjugate": _methods.conj,
     "cumprod": (cumprod, "axis=None, dtype=None, out=None"),
     "cumsum": (cumsum, "axis=None, dtype=None, out=None"),
     "squeeze": (squeeze, "axis=None"),
     **{f.__name__: f for f in (_methods.clip, _methods.compress, _methods.diagonal, _methods.round)},
     **{f.__name__: f for f in (_methods.searchsorted, _methods.swapaxes, _methods.trace, _methods.transpose)},
     **{f.__name__: f for f in (__format__, __round__, __copy__, __deepcopy__, __reduce_ex__, _repr_html_)},
-    **{f.__name__: f for f in (copy_from, copy_to, fill, flatten, put, tobytes, tolist)},
+    "__dask_tokenize__": __dask_tokenize__,
+    **{f.__name__: f for f in (argpartition, choose, copy_from, copy_to, fill)},
+    **{f.__name__: f for f in (flatten, put, tobytes, tolist)},
     "argsort": _argsort,
     "copy": _copy,
     "dot": _dot,
     "flat": property(Flat, _set_flat, doc="The elements in row-major order, read and assigned by index."),
-    "imag": property(_imag),
+    "imag": property(_imag, _set_imag),
     "nonzero": _nonzero,
     "partition": _partition,
     "ravel": _ravel,
-    "real": property(_real),
+    "real": property(_real, _set_real),
     "repeat": _repeat,
     "sort": _sort,
     "take": _take,
@@ -389,7 +479,8 @@ def install() -> None:
         if isinstance(entry, tuple):
             function, parameters = entry
             text = (function.__doc__ or "").partition("\n")[0]
-            install_method(Array, name, function, parameters, text)
+            given = ("initial", _beside_initial(name)) if parameters.endswith(_INITIAL) else None
+            install_method(Array, name, function, parameters, text, given)
         elif isinstance(entry, BuiltinFunctionType):
             parameters = (
                 (getattr(entry, "__text_signature__", None) or "").strip("()").partition(", ")[2].removeprefix("/, ")

@@ -9,10 +9,11 @@ class TableFunction:
     def name(self) -> str: ...
     @property
     def namespace(self) -> str: ...
-def install_method(cls: type, name: str, function: object, parameters: str | None = None, doc: str | None = None) -> None:
+def install_method(cls: type, name: str, function: object, parameters: str | None = None, doc: str | None = None, given: tuple[str, object] | None = None) -> None:
     """Makes a function a method of a class: cls.name(...) is function(self, ...), without a Python frame.
 
     parameters: of the method, as text; those before a * may be given by position, and all but the first of them are
-    passed on by name. Without parameters the function is set as it is.
+    passed on by name. Without parameters the function is set as it is. given: a keyword, and the function for calls
+    with it.
     """
     ...

@@ -49,8 +49,6 @@ HINTS: dict[str, dict[str, str]] = {
         "dump": "pickle.dump",
         "dumps": "pickle.dumps",
         "tostring": "tobytes()",
-        "choose": "stator.where",
-        "argpartition": "stator.topk or argsort()",
         "norm": "stator.linalg.vector_norm(x) or stator.linalg.matrix_norm(x)",
         "exp": "stator.exp(x)",
         "log": "stator.log(x)",

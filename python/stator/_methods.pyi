@@ -5,15 +5,19 @@ from stator._array import Array
 from stator._dtype import DType
 from stator._typing import DTypeLike
 
-def clip(x: Array, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None) -> Array:
+def clip(x: Array, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """The elements limited to the range from min to max, as numpy.clip; stator.clip for real arrays and numbers.
 
     None is no bound, nor is a Python integer beyond those of the array's dtype; bounds may be lists. Complex numbers
-    are ordered by their real parts, then by their imaginary parts. Asynchronous.
+    are ordered by their real parts, then by their imaginary parts. casting: the rule by which dtypes may be converted,
+    as numpy.can_cast has it. Asynchronous.
     """
     ...
 def compress(x: Array, condition: Array | Sequence[bool], axis: int | None = None, out: Array | None = None) -> Array:
     """The slices along an axis where condition is true, as stator.compress; condition may be a list. Synchronises."""
+    ...
+def conj(x: Array) -> Array:
+    """The complex conjugates of the elements, as stator.conj; of bools a copy. Asynchronous."""
     ...
 def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal. No launch."""

@@ -5,7 +5,8 @@ from stator._array import Array
 def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[int], offset: int = 0) -> Array:
     """A view of x's memory with any shape and strides inside it (ShapeError). No launch.
 
-    Strides and offset are in elements; the offset counts from the start of the buffer.
+    Strides and offset are in elements, as in torch, where x.strides has bytes; the offset counts from the start of the
+    buffer.
     """
     ...
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:

@@ -104,7 +104,8 @@ def preview(x: Array, prefix: str = "") -> str:
     else:
         values = x.to_numpy()
     with np.printoptions(**options):
-        return np.array2string(values, separator=", ", prefix=prefix)
+        text = np.array2string(values, separator=", ", prefix=prefix)
+    return text if x.size or x.shape == (0,) else f"{text}, shape={x.shape}"
 
 
 def html(x: Array) -> str:

@@ -233,6 +233,8 @@ _hook: ErrorHook | None = None
 _CODE = re.compile(r"\w[_.:]\w|\w\(")
 # C++ exceptions whose names are built-in exceptions of Python.
 _NATIVE = _CLASSES | {"ValueError": InvalidValueError, "IndexError": OutOfRangeError}
+# The ValueError of csrc/ops/scalar.cpp for an integer that a dtype does not hold, which has no class of its own in C++.
+_BEYOND = re.compile(r"The number -?\d+ is out of range for \w+")
 
 
 _failed = threading.local()
@@ -251,11 +253,14 @@ def from_native(
     fields: dict[str, Any],
     classes: dict[str, builtins.type[StatorError]] = _NATIVE,
     failed: threading.local = _failed,
+    beyond: re.Pattern[str] = _BEYOND,
 ) -> StatorError:
     """The Python exception for a C++ one; called where Cython catches it.
 
     It has the classes with it, since the interpreter's end empties modules while their functions may still be called.
     """
+    if name == "ValueError" and beyond.match(cause):
+        name = "NumberRangeError"
     error = classes[name](cause, op=op, remedy=remedy, _told=False)
     error.__dict__.update(fields)
     if name == "OutOfMemoryError" and getattr(failed, "error", None) is not None:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from stator._typing import DTypeLike
 
 _KINDS = {
-    "bool": ("bool",),
-    "signed integer": ("signed integer",),
-    "unsigned integer": ("unsigned integer",),
-    "integral": ("signed integer", "unsigned integer"),
-    "real floating": ("real floating",),
-    "complex floating": ("complex floating",),
-    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
 }
 _BEYOND_THE_STANDARD = ("float16", "bfloat16")
 
@@ -62,7 +62,7 @@ def _dtype_of(value: DTypeLike | Array, op: str) -> DType:
 def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """The limits of a floating dtype, or of the parts of a complex one; DTypeError for others."""
     kind = _dtype_of(type, "finfo")
-    if kind.kind not in ("real floating", "complex floating"):
+    if kind.kind not in "fc":
         raise DTypeError(f"The dtype {kind} is not floating", op="finfo", remedy="Use iinfo for integers.")
     real = dtype({"complex64": "float32", "complex128": "float64"}.get(kind.name, kind.name))
     spec = real.numpy()  # LibraryNotFoundError where bfloat16 has no NumPy dtype

@@ -20,8 +20,15 @@ cdef void set_redirection(Redirection to) noexcept
 cdef Array new_array(Backend backend)
 # An Array of that C++ array.
 cdef Array wrap_array(Backend backend, const cpp.Array& array)
-# The value as an Array, DTypeError otherwise.
+# The value as an Array that an op may read, DTypeError otherwise.
 cdef Array as_array(object value, str op)
+# The same without plain(): for views, and for what is written.
+cdef Array as_given(object value, str op)
+# Every byte of a bool but 0 is true: the array itself, or one of 0 and 1 where its bytes may be others. Asynchronous.
+cdef Array plain(Array x)
+# Whether what may be a view of x is a copy of bytes that plain() would read.
+cdef bint has_copied_bytes(Array x, Array out) noexcept
+cdef object plain_or_other(object value)  # of a parameter that may also be None
 # The C++ array of `out` or another optional parameter, null for None.
 cdef const cpp.Array* as_out(object out, str op, str name=*) except? NULL
 # The op of a table entry; out and dtype may be None. binary_op takes a Python number on one side.

@@ -1,28 +1,35 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """The class Array: attributes, conversions, indexing and operators."""
+from warnings import warn
+
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
 from stator._backend cimport Backend, after_wait, enter, resolve, warn_of_libraries
 from stator._convert cimport (
-    filled_address, from_dims, from_scalar, host_array, not_an_array, not_an_operand, to_axis, to_dims, to_dtype,
-    to_flag, to_index, to_int, to_optional_flag, to_scalar, wrong_type,
+    filled_address, from_dims, from_scalar, host_array, not_an_array, not_an_operand, shown, to_axis, to_choice,
+    to_dims, to_dtype, to_flag, to_index, to_int, to_optional_flag, to_scalar, too_large, wrong_type,
 )
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
-from stator.cpp cimport creation, elementwise, indexing, interop, matmul, movement, op_table
-from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
+from stator.cpp cimport bool_bytes, creation, elementwise, indexing, interop, matmul, movement, op_table
+from stator.cpp.dtype cimport (
+    DType as CppDType, Kind, bfloat16, bool_, boolean, can_cast_same_kind, complex_floating, floating, itemsize,
+    kind_of, promote, signed_integer, unsigned_integer,
+)
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
 from stator.errors import (
-    DTypeError, IndexTypeError, InvalidValueError, MatrixAttributeError, OutOfRangeError, ShapeError, UnsupportedError,
+    DTypeError, IndexTypeError, NumberRangeError, InvalidValueError, MatrixAttributeError, OutOfRangeError, ShapeError,
+    UnsupportedError,
 )
 
 include "_array_ops.pxi"
@@ -62,8 +69,12 @@ cdef class Array:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The step from one index to the next along each axis, in elements."""
-        return from_dims(self.c.strides())
+        """The step from one index to the next along each axis, in bytes, as in NumPy; torch counts elements."""
+        cdef Dims steps = self.c.strides()
+        cdef int i
+        for i in range(self.c.ndim()):
+            steps[i] = steps[i] * itemsize(self.c.dtype())
+        return from_dims(steps)
 
     @property
     def size(self) -> int:
@@ -80,6 +91,13 @@ cdef class Array:
         """Bytes of all elements: size * itemsize."""
         return self.c.nbytes()
 
+    def __sizeof__(self) -> int:
+        cdef int64_t i, elements = 1  # an axis of stride 0, which repeats elements, counts once
+        for i in range(self.c.ndim()):
+            if self.c.strides().data()[i] != 0 or self.c.shape().data()[i] == 0:
+                elements *= self.c.shape().data()[i]
+        return object.__sizeof__(self) + elements * itemsize(self.c.dtype())
+
     @property
     def dtype(self) -> DType:
         """Type of the elements."""
@@ -88,7 +106,7 @@ cdef class Array:
     @property
     def device(self) -> Device:
         """The device that the array is on."""
-        return as_array(self, "Array.device").backend.device
+        return as_given(self, "Array.device").backend.device
 
     @property
     def data_ptr(self) -> int:
@@ -102,14 +120,11 @@ cdef class Array:
 
     @property
     def T(self) -> Array:
-        """A view of a matrix (m, n) with its axes swapped: (n, m). Of fewer axes a view that is the same, as in NumPy.
-
-        MatrixAttributeError for more axes, of which the array API swaps none.
-        """
+        """A view with the axes in reverse order, as NumPy's: of a matrix (m, n) its transpose (n, m)."""
         cdef Array out
         if self.c.ndim() > 2:
-            raise MatrixAttributeError(f"shape {self.shape} is not a matrix", op="Array.T",
-                                       remedy="Use .mT or permute_dims.")
+            from stator._movement_views import permute_dims
+            return permute_dims(self, tuple(range(self.c.ndim() - 1, -1, -1)))
         if self.c.ndim() == 2:
             return swap_last(self)
         out = new_array(self.backend)
@@ -130,12 +145,14 @@ cdef class Array:
         out: a contiguous NumPy array of the same shape and dtype, which is filled and returned.
         """
         cdef uintptr_t address = 0
+        cdef Array source
         if out is None:
             out = host_array(self.shape, wrap_dtype(self.c.dtype()), &address)
         else:
             address = filled_address(out, self)
+        source = plain(self)
         with nogil:
-            self.c.to_host(<void*>address, CppStream())
+            source.c.to_host(<void*>address, CppStream())
         after_wait(self.backend)
         return out
 
@@ -206,40 +223,47 @@ cdef class Array:
 
     def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Array:
         """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
-        cdef Backend target = resolve(device, "Array.to_device")
-        cdef CppStream current, unused
-        cdef Array out
         if stream is not None:
             raise UnsupportedError("A stream cannot be given", op="Array.to_device",
                                    remedy="Use `with backend.stream(s):`.")
-        if target is self.backend:
-            return self
-        enter(self.backend, current)
-        enter(target, unused)
-        out = new_array(target)
-        with nogil:
-            out.c = creation.copy_to(self.c, target.c, current)
-        return out
+        return moved_to(self, resolve(device, "Array.to_device"))
 
     def to(self, device: DeviceLike, /) -> Array:
         """As to_device(); astype() changes the dtype."""
         return self.to_device(device)
 
-    def view(self, dtype: DTypeLike, /) -> Array:
-        """A view of the same bytes as another dtype; the last axis is scaled when item sizes differ."""
-        cdef CppDType code = <CppDType>as_dtype(dtype, "Array.view")
+    def view(self, dtype: DTypeLike | None = None) -> Array:
+        """A view of the same bytes as another dtype (None: its own); the last axis is scaled when item sizes differ.
+
+        Read as bools, every byte but 0 is true.
+        """
+        cdef CppDType code = self.c.dtype() if dtype is None else <CppDType>as_dtype(dtype, "Array.view")
         cdef Array out = new_array(self.backend)
         with nogil:
             out.c = movement.view(self.c, code)
         return out
 
-    def reshape(self, *shape: int | Sequence[int], copy: bool | None = None) -> Array:
-        """As stator.reshape."""
-        return reshape_op(self, shape[0] if len(shape) == 1 else shape, copy)
+    def reshape(self, *shape: int | Sequence[int], order: str = "C", copy: bool | None = None) -> Array:
+        """As stator.reshape; order "F" counts the first axis fastest, "A" does where the array is stored so."""
+        wanted = shape[0] if len(shape) == 1 else shape
+        if type(order) is str and order == "C":
+            return reshape_op(self, wanted, copy)
+        from stator._array_methods import reshaped
+        return reshaped(self, wanted, order, copy)
 
-    def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> Array:
-        """As stator.astype."""
-        return astype_op(self, dtype, to_flag(copy, "astype", "copy"))
+    def astype(self, dtype: DTypeLike, order: str = "K", casting: str = "unsafe", subok: bool = True,
+               copy: bool = True) -> Array:
+        """As stator.astype. order "F" stores the result by columns; subok has no effect.
+
+        casting: the rule of numpy.can_cast by which the conversion is allowed, else DTypeError.
+        """
+        cdef cbool anew = to_flag(copy, "astype", "copy")
+        cdef int by = to_choice(order, ("K", "C", "F", "A"), "astype", "order")
+        to_flag(subok, "astype", "subok")
+        if type(casting) is not str or casting != "unsafe":
+            from stator._methods import require_cast
+            require_cast(self.dtype, wrap_dtype(<CppDType>as_dtype(dtype, "astype")), "astype", casting)
+        return astype_op(self, dtype, anew) if by < 2 else astype_op(self, dtype, False).copy(order)
 
     def __getitem__(self, key: object) -> Array:
         cdef Redirection to = redirection
@@ -250,28 +274,13 @@ cdef class Array:
         return index_get_op(self, key) if out is None else out
 
     def __setitem__(self, key: object, value: Array | complex) -> None:
-        cdef cpp.Scalar scalar
-        cdef CppStream stream
-        cdef vector[indexing.Index] index
-        cdef Array source = <Array>value if isinstance(value, Array) else None
         cdef Redirection to = redirection
         if to != NULL and to("Array.__setitem__", (self, key, value), {}) is not NotImplemented:
             return
         if is_advanced(key):
             index_put_op(self, key, value)
-            return
-        to_index(key, index)
-        if source is None and not to_scalar(value, scalar):
-            source = assigned(self, value)
-            if source is None:
-                raise not_an_operand(value, "Array.__setitem__")
-        enter(self.backend, stream)
-        if source is not None:  # x[i] += y assigns x[i] to itself here, which launches nothing
-            with nogil:
-                indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
         else:
-            with nogil:
-                indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
+            set_view(self, key, value)
 
     def __bool__(self) -> bool:
         if self.c.size() != 1:
@@ -467,7 +476,7 @@ cdef class Array:
         return unary_op(op_table.positive, self, None, None)
 
     def __abs__(self):
-        return unary_op(op_table.abs, self, None, None)
+        return astype_op(self, "bool", True) if self.c.dtype() == bool_ else unary_op(op_table.abs, self, None, None)
 
     def __invert__(self):
         return unary_op(op_table.bitwise_invert, self, None, None)

@@ -73,7 +73,7 @@ cdef int to_array_index(Array x, object key, vector[indexing.ArrayIndex]& out) e
             if kind_of((<Array>part).c.dtype()) not in (boolean, signed_integer, unsigned_integer):
                 raise IndexTypeError(f"An index of dtype {part.dtype}", op="Array.__getitem__",
                                      remedy="Use integers, a mask of bools, or astype('int64').")
-            entry.array = (<Array>part).c
+            entry.array = plain(<Array>part).c
         elif entry.is_boolean:
             entry.boolean = bool(part)
         else:
@@ -100,16 +100,74 @@ cdef cpp.Array on_device(object value, Backend backend, object dtype) except *:
     return (<Array>asarray(value, dtype=dtype, device=backend)).c
 
 
-# What an assigned list, tuple or NumPy array is on the device; None for another value.
-cdef Array assigned(Array x, object value):
-    cdef Array out
-    if not isinstance(value, host_sequences) and not isinstance(value, tuple):
+# Whether a Python number becomes an element of the dtype without what NumPy says of values that it casts.
+cdef bint is_of_kind(object value, CppDType dtype):
+    cdef Kind kind = kind_of(dtype)
+    if PyLong_CheckExact(value):
+        return kind != boolean
+    if PyFloat_CheckExact(value):
+        return kind in (floating, complex_floating)
+    return value is True or value is False or type(value) is complex and kind == complex_floating
+
+
+# What is assigned, as NumPy casts it: an Array, or None for a number, which `number` becomes. Lists and NumPy's arrays
+# are copied to the device.
+cdef Array assigned(Array x, object value, cpp.Scalar& number):
+    cdef Kind kind = kind_of(x.c.dtype())
+    if isinstance(value, Array):
+        if kind != complex_floating and kind != boolean and kind_of((<Array>value).c.dtype()) == complex_floating:
+            warn_of_discarded()
+        return plain(<Array>value)
+    if is_of_kind(value, x.c.dtype()) and to_scalar(value, number):
         return None
-    values = value if isinstance(value, np.ndarray) else as_values(value, "Array.__setitem__")
-    # Python integers become the dtype of an array of integers, which they have to fit, as a single one has to.
-    integers = (values.dtype.kind in "iu" and not isinstance(value, np.ndarray)
-                and kind_of(x.c.dtype()) in (signed_integer, unsigned_integer))
-    return wrap_array(x.backend, on_device(value if integers else values, x.backend, x.dtype if integers else None))
+    if isinstance(value, (list, tuple, range)):
+        if any_arrays(value):  # which NumPy reads by their __array__
+            value = as_values(value, "Array.__setitem__")
+        else:
+            return wrap_array(x.backend, on_device(cast_by_numpy(x, value, None), x.backend, x.dtype))
+    if isinstance(value, np.ndarray):
+        if kind != complex_floating and kind != boolean and value.dtype.kind == "c":
+            warn_of_discarded()
+        return wrap_array(x.backend, on_device(value, x.backend, None))
+    if not isinstance(value, (int, float, complex, np.generic)):
+        raise not_an_operand(value, "Array.__setitem__")
+    if not to_scalar(cast_by_numpy(x, value, ()).item(), number):
+        raise not_an_operand(value, "Array.__setitem__")
+    return None
+
+
+cdef bint any_arrays(object values):
+    for value in values:
+        if isinstance(value, Array) or isinstance(value, (list, tuple)) and any_arrays(value):
+            return True
+    return False
+
+
+cdef int warn_of_discarded() except -1:
+    warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning, stacklevel=2)
+    return 0
+
+
+# A number (of shape ()) or lists as a NumPy array of x's dtype, with NumPy's rules: a float is truncated to an integer,
+# which the dtype has to hold; NumPy's errors become stator's.
+cdef object cast_by_numpy(Array x, object value, object shape):
+    dtype = np.dtype(np.float32) if x.c.dtype() == bfloat16 else wrap_dtype(x.c.dtype()).numpy()
+    try:
+        if shape is None:
+            return np.asarray(value, dtype)
+        out = np.empty(shape, dtype)
+        out[...] = value
+        return out
+    except OverflowError as error:
+        raise NumberRangeError(f"The value {shown(value)} for {x.dtype}: {error}", op="Array.__setitem__",
+                               remedy="Assign numbers that the dtype holds.") from None
+    except TypeError as error:
+        raise DTypeError(f"The value {shown(value)} for {x.dtype}: {error}", op="Array.__setitem__",
+                         remedy="Assign numbers that become the dtype.") from None
+    except ValueError as error:
+        kind = DTypeError if "convert string" in str(error) else InvalidValueError
+        raise kind(f"The value {shown(value)} for {x.dtype}: {error}", op="Array.__setitem__",
+                   remedy="Assign numbers, or lists of equal lengths.") from None
 
 
 cdef Array index_get_op(Array x, object key):
@@ -117,6 +175,7 @@ cdef Array index_get_op(Array x, object key):
     cdef CppStream stream
     cdef Array out
     to_array_index(x, key, index)
+    x = plain(x)
     enter(x.backend, stream)
     out = new_array(x.backend)
     with nogil:
@@ -129,17 +188,35 @@ cdef int index_put_op(Array x, object key, object value) except -1:
     cdef vector[indexing.ArrayIndex] index
     cdef cpp.Scalar scalar
     cdef CppStream stream
-    cdef Array source = <Array>value if isinstance(value, Array) else assigned(x, value)
+    cdef Array source
+    if isinstance(value, np.generic):  # which NumPy casts as an array here, and as a number elsewhere
+        value = cast_by_numpy(x, np.asarray(value), ()).item()
+    source = assigned(x, value, scalar)
     to_array_index(x, key, index)
     enter(x.backend, stream)
     if source is not None:
         with nogil:
             indexing.index_put(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
-    elif to_scalar(value, scalar):
+    else:
         with nogil:
             indexing.index_put(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
+    return 0
+
+
+cdef int set_view(Array x, object key, object value) except -1:
+    cdef cpp.Scalar scalar
+    cdef CppStream stream
+    cdef vector[indexing.Index] index
+    cdef Array source
+    to_index(key, index)
+    source = assigned(x, value, scalar)
+    enter(x.backend, stream)
+    if source is not None:  # x[i] += y assigns x[i] to itself here, which launches nothing
+        with nogil:
+            indexing.setitem(x.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
     else:
-        raise not_an_operand(value, "Array.__setitem__")
+        with nogil:
+            indexing.setitem(x.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
     return 0
 
 

@@ -95,6 +95,30 @@ cdef Array wrap_array(Backend backend, const cpp.Array& array):
 
 
 cdef Array as_array(object value, str op):
+    return plain(as_given(value, op))
+
+
+cdef object plain_or_other(object value):
+    return plain(<Array>value) if isinstance(value, Array) else value
+
+
+cdef Array plain(Array x):
+    cdef CppStream stream
+    cdef Array out
+    if x.c.dtype() != bool_ or not bool_bytes.any_bytes(x.c):
+        return x
+    enter(x.backend, stream)
+    out = new_array(x.backend)
+    with nogil:
+        out.c = bool_bytes.plain_bools(x.c, stream)
+    return out
+
+
+cdef bint has_copied_bytes(Array x, Array out) noexcept:
+    return x.c.dtype() == bool_ and bool_bytes.any_bytes(x.c) and not bool_bytes.any_bytes(out.c)
+
+
+cdef Array as_given(object value, str op):
     if isinstance(value, Array):
         if (<Array>value).backend is None:  # made by __new__ alone
             raise InvalidValueError("an array without memory", op=op, remedy="Use stator.asarray, stator.zeros, ...")
@@ -119,6 +143,41 @@ cdef int fill_options(elementwise.ElementwiseOptions& options, Op op, object dty
     return 0
 
 
+cdef type numpy_scalar = np.generic
+
+
+# A number beside an Array. NumPy's scalars count by their dtypes in promotion, so that x becomes an array of the common
+# dtype, beside which the number is weak. Python integers beyond 64 bits become floats where x has floats, and in
+# comparisons infinities, which are beyond x's integers too. None for what is no number.
+cdef Array beside_number(Op op, Array x, object value, cpp.Scalar& scalar):
+    cdef vector[CppDType] dtypes
+    cdef CppDType common
+    if PyFloat_CheckExact(value):
+        (&scalar)[0] = cpp.Scalar(<double>value)
+        return x
+    if not PyLong_CheckExact(value) and isinstance(value, numpy_scalar):
+        if not to_scalar(value, scalar):
+            return None
+        dtypes.push_back(x.c.dtype())
+        dtypes.push_back(<CppDType>as_dtype(value.dtype, name_of(op)))
+        common = promote(dtypes)
+        return x if common == x.c.dtype() else astype_op(x, wrap_dtype(common), True, name_of(op))
+    if to_scalar(value, scalar):
+        return x
+    if not isinstance(value, int):
+        return None
+    if kind_of(x.c.dtype()) in (floating, complex_floating):
+        try:
+            (&scalar)[0] = cpp.Scalar(<double>float(value))
+        except OverflowError:
+            raise too_large(value, name_of(op)) from None
+    elif op_table.equal <= op <= op_table.greater_equal:
+        (&scalar)[0] = cpp.Scalar(<double>(float("inf") if value > 0 else float("-inf")))
+    else:
+        raise too_large(value, name_of(op))
+    return x
+
+
 cdef Array unary_op(Op op, Array x, object dtype, object out):
     cdef Redirection to = redirection
     cdef elementwise.ElementwiseOptions options
@@ -126,6 +185,7 @@ cdef Array unary_op(Op op, Array x, object dtype, object out):
     cdef Array result
     if to != NULL and (recorded := redirected(to, op, (x,), dtype, out)) is not NotImplemented:
         return recorded
+    x = plain(x)
     fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend) if out is None else <Array>out
@@ -143,15 +203,17 @@ cdef Array binary_op(Op op, object a, object b, object dtype, object out):
     if to != NULL and (recorded := redirected(to, op, (a, b), dtype, out)) is not NotImplemented:
         return recorded
     if reflected:
-        if not isinstance(b, Array) or not to_scalar(a, scalar):
+        x = beside_number(op, plain(<Array>b), a, scalar) if isinstance(b, Array) else None
+        if x is None:
             raise not_an_operand(a, name_of(op))
-        x = <Array>b
     else:
-        x = <Array>a
+        x = plain(<Array>a)
         if isinstance(b, Array):
-            y = <Array>b
-        elif not to_scalar(b, scalar):
-            raise not_an_operand(b, name_of(op))
+            y = plain(<Array>b)
+        else:
+            x = beside_number(op, x, b, scalar)
+            if x is None:
+                raise not_an_operand(b, name_of(op))
     fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend) if out is None else <Array>out
@@ -170,21 +232,34 @@ cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtyp
     cdef cpp.Scalar scalar
     cdef CppStream stream
     cdef Backend backend = None
-    cdef Array result
+    cdef Array each, result
+    cdef list kept = None  # arrays made here, which the operands point to
     cdef int k
+    for k in range(count):
+        value = <object>values[k]
+        if isinstance(value, Array):
+            backend = (<Array>value).backend
+            break
+    else:
+        raise DTypeError("Every operand is a number", op=name_of(op), remedy="Make one of them an array.")
     operands.reserve(count)
     for k in range(count):
         value = <object>values[k]
         if isinstance(value, Array):
-            operands.push_back(cpp.Operand((<Array>value).c))
-            if backend is None:
-                backend = (<Array>value).backend
-        elif to_scalar(value, scalar):
+            each = plain(<Array>value)
+        elif PyFloat_CheckExact(value) or PyLong_CheckExact(value) or not isinstance(value, numpy_scalar):
+            if not to_scalar(value, scalar):
+                raise not_an_operand(value, name_of(op))
             operands.push_back(cpp.Operand(scalar))
+            continue
+        elif to_scalar(value, scalar):  # a scalar of NumPy, which counts by its dtype
+            each = wrap_array(backend, on_device(value, backend, None))
         else:
             raise not_an_operand(value, name_of(op))
-    if backend is None:
-        raise DTypeError("Every operand is a number", op=name_of(op), remedy="Make one of them an array.")
+        operands.push_back(cpp.Operand(each.c))
+        if each is not value:
+            kept = [] if kept is None else kept
+            kept.append(each)
     fill_options(options, op, dtype, out)
     enter(backend, stream)
     result = new_array(backend)
@@ -199,9 +274,23 @@ cdef object operator(Op op, object a, object b):
     # and integers are too large here.
     cdef cpp.Scalar scalar
     cdef object other = b if isinstance(a, Array) else a
+    if (<Array>(a if isinstance(a, Array) else b)).c.dtype() == bool_ and is_on_int8(op) and is_bool(other):
+        a, b = [x.astype("int8") if isinstance(x, Array) else x for x in (a, b)]
     if isinstance(other, Array) or to_scalar(other, scalar) or isinstance(other, (np.ndarray, list, int)):
         return binary_op(op, a, b, None, None)
     return NotImplemented
+
+
+# What operators compute in int8 for two operands of bool, as NumPy's do.
+cdef bint is_on_int8(Op op) noexcept:
+    return (op == op_table.floor_divide or op == op_table.remainder or op == op_table.pow
+            or op == op_table.bitwise_left_shift or op == op_table.bitwise_right_shift)
+
+
+cdef bint is_bool(object value):
+    if isinstance(value, Array):
+        return (<Array>value).c.dtype() == bool_
+    return isinstance(value, (bool, np.bool_))
 
 
 cdef int read_number(Array x, str op, cpp.Scalar& value) except -1:
@@ -228,6 +317,7 @@ cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, objec
     cdef Array result
     if to != NULL and (recorded := to("matmul", (a, b), {})) is not NotImplemented:
         return recorded
+    a, b = plain(a), plain(b)
     options.out = as_out(out, "matmul")
     to_dtype(dtype, options.dtype, "matmul")
     to_dtype(compute_dtype, options.compute_dtype, "matmul", "compute_dtype")
@@ -264,7 +354,7 @@ cdef Array reshape_op(Array x, object shape, object copy):
     out = new_array(x.backend)
     with nogil:
         out.c = movement.reshape(x.c, Int64Span(dims.data(), dims.size()), when, stream)
-    return out
+    return reshape_op(plain(x), shape, copy) if has_copied_bytes(x, out) else out
 
 
 cdef Array astype_op(Array x, object dtype, bint copy, str op="astype"):
@@ -273,10 +363,25 @@ cdef Array astype_op(Array x, object dtype, bint copy, str op="astype"):
     cdef Array out
     if not copy and code == x.c.dtype():
         return x
+    x = plain(x)
     enter(x.backend, stream)
     out = new_array(x.backend)
     with nogil:
         out.c = creation.astype(x.c, code, True, stream)
+    return out
+
+
+cdef Array moved_to(Array x, Backend target):
+    cdef CppStream current, unused
+    cdef Array out
+    if target is x.backend:
+        return x
+    x = plain(x)
+    enter(x.backend, current)
+    enter(target, unused)
+    out = new_array(target)
+    with nogil:
+        out.c = creation.copy_to(x.c, target.c, current)
     return out
 
 
@@ -295,6 +400,9 @@ cdef Array copy_into(Array target, Array source):
     if target.shape != source.shape:
         raise ShapeError(f"the result of shape {source.shape} does not fit the array of shape {target.shape}",
                          op="matmul", remedy="Write x = x @ y.")
+    if not can_cast_same_kind(source.c.dtype(), target.c.dtype()):
+        raise DTypeError(f"the result of dtype {source.dtype} does not fit the array of {target.dtype}", op="matmul",
+                         remedy="Write x = x @ y.")
     if to != NULL and to("Array.__setitem__", (target, ..., source), {}) is not NotImplemented:
         return target
     enter(target.backend, stream)

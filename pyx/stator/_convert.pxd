@@ -49,6 +49,8 @@ cdef object wrong_type(object value, str op, str name, str wanted)
 # The error for what is not an Array, and for what is neither an Array nor a number of at most 64 bits.
 cdef object not_an_array(object value, str op)
 cdef object not_an_operand(object value, str op)
+# The error for an integer beyond 64 bits.
+cdef object too_large(object value, str op)
 # A new NumPy array, and the address of its memory.
 cdef object host_array(tuple shape, DType dtype, uintptr_t* address)
 # The memory of a NumPy array that to_numpy(out=) fills, after its checks.

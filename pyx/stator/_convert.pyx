@@ -18,7 +18,7 @@ from operator import index as to_python_int
 from os import sysconf
 
 from stator.errors import (
-    DTypeError, IndexTypeError, InvalidValueError, OutOfMemoryError, OutOfRangeError, ShapeError,
+    DTypeError, IndexTypeError, NumberRangeError, InvalidValueError, OutOfMemoryError, OutOfRangeError, ShapeError,
 )
 
 cdef extern from "Python.h":
@@ -199,8 +199,8 @@ cdef int to_scalar(object value, Scalar& out) except -1:
 cdef int to_number(object value, Scalar& out, str op, str name) except -1:
     if not to_scalar(value, out):
         if isinstance(value, int):
-            raise InvalidValueError(f"Got {name}={shown(value)}, which does not fit 64 bits", op=op,
-                                    remedy="Pass a smaller number, or a float.")
+            raise NumberRangeError(f"Got {name}={shown(value)}, which does not fit 64 bits", op=op,
+                                   remedy="Pass a smaller number, or a float.")
         raise wrong_type(value, op, name, "a number")
     return 0
 
@@ -327,9 +327,13 @@ cdef object not_an_array(object value, str op):
 
 cdef object not_an_operand(object value, str op):
     if isinstance(value, int) and not -2**63 <= value < 2**64:
-        return InvalidValueError(f"The integer {shown(value)} does not fit 64 bits", op=op,
-                                 remedy="Give a smaller number, or a float.")
+        return too_large(value, op)
     return not_an_array(value, op)
+
+
+cdef object too_large(object value, str op):
+    return NumberRangeError(f"The integer {shown(value)} does not fit 64 bits", op=op,
+                            remedy="Give a smaller number, or a float.")
 
 
 cdef uintptr_t filled_address(object out, object array) except? 0:

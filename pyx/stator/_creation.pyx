@@ -24,7 +24,7 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional
 
 from stator._interop import from_dlpack
-from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
+from stator.errors import DTypeError, NumberRangeError, InvalidValueError, StatorError, renamed
 
 
 cdef CppDType dtype_or_default(object dtype, str op) except *:
@@ -407,6 +407,9 @@ def asarray(obj: ArrayLike, /, *, dtype: DTypeLike | None = None, device: Device
 cdef object as_numpy(object obj, object copy):
     if isinstance(obj, np.ndarray):
         return obj
+    if type(obj).__name__ == "PyCapsule":
+        raise DTypeError("A DLPack capsule is no array", op="asarray",
+                         remedy="Pass the array that made it: stator.from_dlpack(x), not x.__dlpack__().")
     if copy is False:
         try:
             return np.asarray(memoryview(obj))
@@ -416,19 +419,19 @@ cdef object as_numpy(object obj, object copy):
     try:
         out = np.asarray(obj)
     except OverflowError:
-        raise InvalidValueError("An integer does not fit 64 bits", op="asarray", remedy="Use floats.") from None
+        raise NumberRangeError("An integer does not fit 64 bits", op="asarray", remedy="Use floats.") from None
     except TypeError as error:
         raise DTypeError(str(error), op="asarray", remedy="Give numbers.") from None
     except ValueError as error:
         raise InvalidValueError(str(error), op="asarray", remedy="Give lists of equal lengths.") from None
     if out.dtype == object and isinstance(obj, int):
-        raise InvalidValueError("The integer does not fit 64 bits", op="asarray", remedy="Use a float.")
+        raise NumberRangeError("The integer does not fit 64 bits", op="asarray", remedy="Use a float.")
     return out
 
 
 cdef object with_integers(object obj, object values, DType dtype):
     # NumPy makes float64 of lists of integers on both sides of 2^63, which loses the last bits of what dtype holds.
-    if values.dtype != np.float64 or "integer" not in dtype.kind or not np.any(np.abs(values) > 2.0**53):
+    if values.dtype != np.float64 or dtype.kind not in "iu" or not np.any(np.abs(values) > 2.0**53):
         return values
     numbers = np.asarray(obj, object)
     if not all(isinstance(v, (int, np.integer)) for v in numbers.flat):
@@ -441,15 +444,15 @@ cdef object with_integers(object obj, object values, DType dtype):
 
 cdef int require_fit(object values, DType dtype) except -1:
     # Python numbers must be in the range of the dtype, as in full(); arrays are cast, as by astype().
-    if values.dtype.kind == "c" and dtype.kind not in ("complex floating", "bool"):
+    if values.dtype.kind == "c" and dtype.kind not in "cb":
         raise DTypeError(f"a complex number cannot become {dtype}", op="asarray",
                          remedy="Use a complex dtype, or the real parts.")
-    if values.dtype.kind in "iu" and dtype.kind in ("signed integer", "unsigned integer") and values.size:
+    if values.dtype.kind in "iu" and dtype.kind in "iu" and values.size:
         bounds = np.iinfo(dtype.numpy())
         for value in (int(values.min()), int(values.max())):
             if not bounds.min <= value <= bounds.max:
-                raise InvalidValueError(f"the number {value} is out of range for {dtype}", op="asarray",
-                                        remedy="Use numbers in range, or a wider dtype.")
+                raise NumberRangeError(f"the number {value} is out of range for {dtype}", op="asarray",
+                                       remedy="Use numbers in range, or a wider dtype.")
     return 0
 
 

@@ -14,7 +14,9 @@ cdef class DType:
     """DType()\n--\n
     An element type, which makes arrays when it is called.
 
-    Equal to the NumPy dtype, the scalar type and the names ("float32", "f4") of the same type."""
+    Equal to the NumPy dtype, the scalar type and the names ("float32", "f4") of the same type, with the NumPy dtype's
+    hash. Its attributes that NumPy's have, such as kind, char, str and type, are those of the NumPy dtype; of bfloat16,
+    which NumPy does not have, kind is "f", char "E" and str "<V2", as of ml_dtypes but for the kind."""
 
     def __init__(self) -> None:
         raise TypeError("DType has no constructor. Use stator.float32, ... or stator.dtype('float32').")
@@ -42,11 +44,13 @@ cdef class DType:
 
     @property
     def kind(self) -> str:
-        """The kind as the array API names it.
-
-        'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating'.
-        """
+        """A letter, as numpy.dtype.kind: "b" for bool, "i", "u", "f" or "c"; isdtype has the array API's names."""
         return kinds[<int>cpp.kind_of(self.code)]
+
+    @property
+    def char(self) -> str:
+        """A letter for each type, as numpy.dtype.char."""
+        return "E" if self.code == cpp.bfloat16 else self.numpy().char
 
     def __call__(self, value: object, /) -> Array:
         """An array of this type with the value: numpy.float32(x), with a 0-d array where NumPy has a scalar.
@@ -67,6 +71,8 @@ cdef class DType:
             return inspect.Signature([inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)])
         if not isinstance(name, str):
             raise TypeError("The name of an attribute is a string")
+        if name in numpys:  # "str" as a property of the class would hide the type in annotations
+            return "<V2" if name == "str" and self.code == cpp.bfloat16 else getattr(self.numpy(), name)
         raise AttributeError(f"A DType has no attribute {name!r}", name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:
@@ -78,7 +84,10 @@ cdef class DType:
             return False
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        try:
+            return hash(self.numpy())
+        except LibraryNotFoundError:  # of bfloat16, which then equals no other object but its name
+            return hash(self.name)
 
     def __str__(self) -> str:
         return self.name
@@ -90,7 +99,9 @@ cdef class DType:
         return dtype, (self.name,)
 
 
-cdef tuple kinds = ("bool", "signed integer", "unsigned integer", "real floating", "complex floating")
+cdef str kinds = "biufc"  # in the order of Kind
+cdef frozenset numpys = frozenset(("str", "num", "alignment", "byteorder", "isnative", "hasobject", "fields", "names",
+                                   "shape", "ndim", "base", "subdtype", "isbuiltin", "descr"))
 
 
 cdef tuple make_dtypes():
@@ -166,12 +177,12 @@ cdef cpp.DType with_number(cpp.DType code, int number):
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
     """The dtype that numpy.result_type gives for these dtypes, arrays and Python numbers, which are weak.
 
-    A NumPy scalar counts by its dtype here; as an operand of an op it is weak, like the Python number of its value.
+    A NumPy scalar counts by its dtype.
     """
     cdef vector[cpp.DType] codes
     cdef int number = 0  # 1 integer, 2 float, 3 complex
     for entry in dtypes:
-        if isinstance(entry, (bool, int, float, complex)):
+        if isinstance(entry, (bool, int, float, complex)) and not isinstance(entry, np.generic):
             number = max(number, 0 if isinstance(entry, bool) else 1 if isinstance(entry, int)
                          else 2 if isinstance(entry, float) else 3)
             continue

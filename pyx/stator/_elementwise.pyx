@@ -3,6 +3,8 @@
 """Elementwise functions, most of them generated from the op table."""
 from collections import namedtuple
 
+import numpy as np
+
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
@@ -21,6 +23,11 @@ Fractions = namedtuple("Fractions", ("mantissa", "exponent"), module="stator._el
 
 cdef tuple keywords = ("dtype", "out")
 cdef tuple add_keywords = ("dtype", "out", "alpha")
+
+
+# Parameters are numbers that do not count in promotion.
+cdef object as_parameter(object value):
+    return value.item() if isinstance(value, np.generic) else value
 
 
 cdef object call_unary(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
@@ -47,9 +54,10 @@ cdef object call_add(object self, PyObject* const* args, Py_ssize_t count, PyObj
     sort_arguments(f, args, count, names, 2, add_keywords, options)
     if options[2] == <PyObject*>None:
         return binary_op(f.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
+    alpha = as_parameter(<object>options[2])
     operands[0] = args[0]
     operands[1] = args[1]
-    operands[2] = options[2]
+    operands[2] = <PyObject*>alpha
     return elementwise_op(op_table.add_scaled, operands, 3, <object>options[0], <object>options[1])
 
 
@@ -57,6 +65,7 @@ cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyOb
     # Operands with defaults may be passed by name.
     cdef TableFunction f = <TableFunction>self
     cdef PyObject* values[6]
+    cdef list kept = []
     cdef Py_ssize_t i, k, required = f.operands - len(f.defaults)
     if count < required or count > f.operands:
         raise TypeError(f"{f.short_name.decode()}() takes {required} to {f.operands} positional arguments but "
@@ -76,6 +85,10 @@ cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyOb
                 break
         else:
             raise TypeError(f"{f.short_name.decode()}() got an unexpected keyword argument {name!r}")
+    for i in range(required, f.operands):
+        parameter = as_parameter(<object>values[i])
+        kept.append(parameter)
+        values[i] = <PyObject*>parameter
     return elementwise_op(f.op, values, f.operands, <object>values[f.operands], <object>values[f.operands + 1])
 
 
@@ -204,8 +217,9 @@ def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, ne
     kind = source.dtype.name
     if kind not in largest:
         return unchanged(source, out, "nan_to_num")
-    high = largest[kind] if posinf is None else posinf
-    low = -largest[kind] if neginf is None else neginf
+    nan = as_parameter(nan)
+    high = largest[kind] if posinf is None else as_parameter(posinf)
+    low = -largest[kind] if neginf is None else as_parameter(neginf)
     operands[0], operands[1] = <PyObject*>source, <PyObject*>nan
     operands[2], operands[3] = <PyObject*>high, <PyObject*>low
     return elementwise_op(op_table.nan_to_num, operands, 4, None, out)

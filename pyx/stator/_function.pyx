@@ -149,6 +149,7 @@ cdef class Method:
     cdef Py_ssize_t positional
     cdef Py_ssize_t direct  # how many of them the function takes by position, in the same order
     cdef bytes name, doc
+    cdef object keyword, other  # a keyword, and the function for calls with it; None
     cdef PyMethodDef method
 
 
@@ -174,6 +175,9 @@ cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_
     cdef Py_ssize_t k, placed, given = 0 if names == NULL else len(<tuple>names)
     cdef PyObject* passed = names
     cdef tuple keywords
+    if names != NULL and m.other is not None and m.keyword in <tuple>names:
+        options = {name: <object>args[count + k] for k, name in enumerate(<tuple>names)}
+        return m.other(self, *[<object>args[k] for k in range(count)], **options)
     if count > m.positional or count + given > most_arguments:
         raise TypeError(f"{m.name.decode()}() takes at most {m.positional} positional arguments but {count} were "
                         "given")
@@ -209,12 +213,13 @@ cdef list names_of(str parameters):
     return [name for name in names if name and name != "/"]
 
 
-def install_method(cls: type, name: str, function: object, parameters: str | None = None,
-                   doc: str | None = None) -> None:
+def install_method(cls: type, name: str, function: object, parameters: str | None = None, doc: str | None = None,
+                   given: tuple[str, object] | None = None) -> None:
     """Makes a function a method of a class: cls.name(...) is function(self, ...), without a Python frame.
 
     parameters: of the method, as text; those before a * may be given by position, and all but the first of them are
-    passed on by name. Without parameters the function is set as it is.
+    passed on by name. Without parameters the function is set as it is. given: a keyword, and the function for calls
+    with it.
     """
     cdef Method m
     cdef int fast = METH_FASTCALL | METH_KEYWORDS
@@ -230,6 +235,7 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     m.positional = len(m.keywords)
     m.direct = 1
     m.function = function
+    m.keyword, m.other = (None, None) if given is None else given
     if PyCFunction_GetFlags(function) == fast:
         m.call = <FastFunction>PyCFunction_GetFunction(function)
         m.module = PyCFunction_GetSelf(function)

@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, new_array, take_op
+from stator._array cimport Array, as_array, as_given, new_array, plain_or_other, take_op
 from stator._backend cimport Backend, after_wait, enter
 from stator._convert cimport (
     not_an_operand, to_axis, to_choice, to_dims, to_int, to_number, to_optional_flag, to_scalar,
@@ -63,10 +63,11 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     raises OutOfRangeError. Of several writes to one element, on cpu the last stays; on cuda any one of them, or the
     last if the backend is deterministic, in two more launches. scatter does the same on a copy.
     """
-    cdef Array target = as_array(x, "put_along_axis"), index = as_array(indices, "put_along_axis")
+    cdef Array target = as_given(x, "put_along_axis"), index = as_array(indices, "put_along_axis")
     cdef vector[Operand] operand
     cdef int64_t along = to_int(axis, "put_along_axis")
     cdef CppStream stream
+    values = plain_or_other(values)
     to_operand(values, "put_along_axis", operand)
     enter(target.backend, stream)
     with nogil:
@@ -108,6 +109,7 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     cdef cpp.Reduce how
     cdef CppStream stream
     how = reduces[to_choice(reduce, reductions, "scatter", "reduce")]
+    src = plain_or_other(src)
     to_operand(src, "scatter", values)
     enter(target.backend, stream)
     with nogil:
@@ -127,6 +129,7 @@ def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     cdef int64_t along = to_int(axis, "scatter_add")
     cdef optional[cbool] choice = deterministic_or_not(deterministic, "scatter_add")
     cdef CppStream stream
+    src = plain_or_other(src)
     to_operand(src, "scatter_add", values)
     enter(target.backend, stream)
     with nogil:
@@ -146,6 +149,7 @@ def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     cdef int64_t along = to_int(axis, "index_add")
     cdef optional[cbool] choice = deterministic_or_not(deterministic, "index_add")
     cdef CppStream stream
+    src = plain_or_other(src)
     to_operand(src, "index_add", values)
     enter(target.backend, stream)
     with nogil:
@@ -225,6 +229,7 @@ def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
     cdef Array out = new_array(source.backend)
     cdef vector[Operand] number
     cdef CppStream stream
+    value = plain_or_other(value)
     to_operand(value, "masked_fill", number)
     enter(source.backend, stream)
     with nogil:

@@ -12,7 +12,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsul
 from libc.stdint cimport UINTPTR_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, new_array
+from stator._array cimport Array, new_array, plain
 from stator._backend cimport Backend, enter, resolve
 from stator._convert cimport sized_dims, to_dims, to_flag
 from stator._dtype cimport as_dtype
@@ -304,6 +304,7 @@ cdef Array take_capsule(object capsule, Backend backend, int type, int index, ob
 
 
 cdef Array copied(Array x):
+    x = plain(x)
     cdef Array out = new_array(x.backend)
     cdef cpp_backend.Stream stream
     enter(x.backend, stream)
@@ -338,6 +339,9 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
         copy = bool(to_flag(copy, "from_dlpack", "copy"))
     if device is not None:
         device = resolve(device, "from_dlpack")
+    if type(x).__name__ == "PyCapsule":
+        raise DTypeError("A DLPack capsule, which does not say on which device it is", op="from_dlpack",
+                         remedy="Pass the array that made it: stator.from_dlpack(x), not x.__dlpack__().")
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise DTypeError(f"{type(x).__name__} has no __dlpack__ and __dlpack_device__", op="from_dlpack",
                          remedy="Use asarray.")
@@ -407,7 +411,6 @@ def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, 
 def cuda_array_interface(x: Array) -> dict[str, Any]:
     """The value of Array.__cuda_array_interface__."""
     cdef Array array = <Array?>x
-    cdef int size = itemsize(array.c.dtype())
     cdef uintptr_t address
     cdef void* stream
     if array.c.dtype() == bfloat16:
@@ -424,7 +427,7 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
         "shape": array.shape,
         "typestr": array.dtype.numpy().str,
         "data": (address, interop.read_only(array.c)),
-        "strides": None if array.c.is_contiguous() else tuple([s * size for s in array.strides]),
+        "strides": None if array.c.is_contiguous() else array.strides,
         "version": 3,
         "stream": <uintptr_t>stream,
     }

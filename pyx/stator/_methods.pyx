@@ -9,8 +9,8 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, new_array, unary_op
-from stator._convert cimport shown, sized_dims, to_diagonal, to_dims, to_int, wrong_type
+from stator._array cimport Array, as_array, as_given, astype_op, new_array, unary_op
+from stator._convert cimport shown, sized_dims, to_choice, to_diagonal, to_dims, to_int, wrong_type
 from stator._elementwise cimport between
 from stator._indexing cimport compressed
 from stator._linalg_functions cimport trace_of
@@ -25,9 +25,12 @@ from stator._creation import asarray
 from stator._movement import stack
 from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError, StatorError, renamed
 
+cdef tuple castings = ("no", "equiv", "safe", "same_kind", "unsafe")
+
 
 def require_cast(source: DType, target: DType, op: str, casting: str = "same_kind") -> None:
     """DTypeError where NumPy would not cast from one dtype to the other."""
+    to_choice(casting, castings, op, "casting")
     if source != target and not np.can_cast(source.numpy(), target.numpy(), casting):
         raise DTypeError(f"Cannot cast from {source} to {target} by the rule {casting!r}", op=op,
                          remedy="Convert it with astype.")
@@ -73,7 +76,7 @@ cdef int to_axis_of(Array x, object value, str op, str name) except -1:
 
 def transpose(x: Array, *axes: int | Sequence[int] | None) -> Array:
     """A view with the axes in another order, as stator.permute_dims; without axes in reverse. No launch."""
-    cdef Array source = as_array(x, "Array.transpose"), out = new_array(source.backend)
+    cdef Array source = as_given(x, "Array.transpose"), out = new_array(source.backend)
     cdef Dims order
     cdef int k, last
     if not axes or (len(axes) == 1 and axes[0] is None):
@@ -95,7 +98,7 @@ def transpose(x: Array, *axes: int | Sequence[int] | None) -> Array:
 
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     """A view with two axes exchanged. No launch."""
-    cdef Array source = as_array(x, "Array.swapaxes"), out = new_array(source.backend)
+    cdef Array source = as_given(x, "Array.swapaxes"), out = new_array(source.backend)
     cdef int first = to_axis_of(source, axis1, "Array.swapaxes", "axis1")
     cdef int second = to_axis_of(source, axis2, "Array.swapaxes", "axis2")
     cdef Dims order
@@ -128,7 +131,7 @@ cdef const CppArray* planes(Array x, CppArray& moved, object axis1, object axis2
 
 def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal. No launch."""
-    cdef Array source = as_array(x, "Array.diagonal"), out = new_array(source.backend)
+    cdef Array source = as_given(x, "Array.diagonal"), out = new_array(source.backend)
     cdef CppArray moved
     cdef const CppArray* matrices = planes(source, moved, axis1, axis2, "Array.diagonal")
     out.c = movement.diagonal(matrices[0], to_diagonal(offset, "Array.diagonal", "offset"))
@@ -147,6 +150,12 @@ def trace(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTyp
         return found if out is None else stored(found, out, "Array.trace", "unsafe")
     except StatorError as error:
         raise renamed(error, "Array.trace") from None
+
+
+def conj(x: Array) -> Array:
+    """The complex conjugates of the elements, as stator.conj; of bools a copy. Asynchronous."""
+    cdef Array source = as_given(x, "Array.conj")
+    return astype_op(source, "bool", True) if source.c.dtype() == bool_ else unary_op(op_table.conj, source, None, None)
 
 
 def round(x: Array, decimals: int = 0, out: Array | None = None) -> Array:
@@ -170,9 +179,9 @@ cdef object rounded(Array x, object decimals, object out):
     kind = x.dtype.kind
     if x.c.dtype() == bool_:  # NumPy rounds in float16
         return rounded(x.astype("float16"), places, out)
-    if places == 0 or (places > 0 and "integer" in kind):
+    if places == 0 or (places > 0 and kind in "iu"):
         return stored(unary_op(op_table.round, x, None, None), out, "Array.round")
-    if "complex" in kind:  # by parts: a product of complex numbers would make NaN of infinite parts
+    if kind == "c":  # by parts: a product of complex numbers would make NaN of infinite parts
         parts = stack([rounded(unary_op(op_table.real, x, None, None), places, None),
                        rounded(unary_op(op_table.imag, x, None, None), places, None)], axis=-1)
         return stored(parts.view(x.dtype)[..., 0], out, "Array.round")
@@ -189,21 +198,23 @@ cdef bint is_bound(object value):
 
 def clip(x: Array, min: Array | complex | Sequence[Any] | None = None,
          max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *,
-         dtype: DTypeLike | None = None) -> Array:
+         dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """The elements limited to the range from min to max, as numpy.clip; stator.clip for real arrays and numbers.
 
     None is no bound, nor is a Python integer beyond those of the array's dtype; bounds may be lists. Complex numbers
-    are ordered by their real parts, then by their imaginary parts. Asynchronous.
+    are ordered by their real parts, then by their imaginary parts. casting: the rule by which dtypes may be converted,
+    as numpy.can_cast has it. Asynchronous.
     """
     cdef Array source = as_array(x, "Array.clip")
-    if dtype is None and is_bound(min) and is_bound(max):
+    cdef bint usual = dtype is None and to_choice(casting, castings, "Array.clip", "casting") == 3
+    if usual and is_bound(min) and is_bound(max):
         try:
             return between(source, min, max, out)
         except (DTypeError, InvalidValueError):
             pass  # it takes complex numbers, booleans, an out of another dtype and integers beyond the dtype
     from stator.numpy._math import limited
     try:
-        return limited(source, min, max, out, dtype)
+        return limited(source, min, max, out, dtype, casting)
     except StatorError as error:
         raise renamed(error, "Array.clip") from None
 

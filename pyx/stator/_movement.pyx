@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, as_out, new_array
+from stator._array cimport Array, as_array, as_given, as_out, has_copied_bytes, new_array, plain
 from stator._backend cimport Backend, enter
 from stator._convert cimport (
     to_axes, to_axis, to_dims, to_entries, to_int, to_ints, to_number, to_text, wrong_type,
@@ -76,7 +76,7 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
     A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
     before each index.
     """
-    cdef Array source = as_array(x, "split")
+    cdef Array source = as_given(x, "split")
     cdef int64_t at = to_int(axis, "split")
     cdef vector[int64_t] indices
     cdef vector[CppArray] pieces
@@ -90,18 +90,18 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
 
 def ravel(x: Array, /) -> Array:
     """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
-    cdef Array source = as_array(x, "ravel")
+    cdef Array source = as_given(x, "ravel")
     cdef CppStream stream
     cdef Array out = new_array(source.backend)
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.ravel(source.c, stream)
-    return out
+    return ravel(plain(source)) if has_copied_bytes(source, out) else out
 
 
 def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
-    cdef Array source = as_array(x, "rot90")
+    cdef Array source = as_given(x, "rot90")
     cdef Array out = new_array(source.backend)
     cdef int64_t turns = to_int(k, "rot90", "k") % 4
     cdef Dims pair_of

@@ -4,7 +4,7 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, new_array, reshape_op
+from stator._array cimport Array, as_given, new_array, reshape_op
 from stator._convert cimport require_room, to_axes, to_choice, to_diagonal, to_dims, to_int, too_many
 from stator.cpp cimport array as cpp_array
 from stator.cpp cimport movement as cpp
@@ -14,7 +14,7 @@ from stator.cpp.std cimport optional, vector
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """A view with the axes in another order: axis i of the result is axis axes[i] of x. No launch."""
-    cdef Array source = as_array(x, "permute_dims")
+    cdef Array source = as_given(x, "permute_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims order
     to_dims(axes, order, "permute_dims", "axes")
@@ -27,12 +27,12 @@ def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None
 
     One entry of shape may be -1. copy: True copies always, False never (ShapeError), None only where needed.
     """
-    return reshape_op(as_array(x, "reshape"), shape, copy)
+    return reshape_op(as_given(x, "reshape"), shape, copy)
 
 
 def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
     """A view repeated along new axes and axes of length 1, which must not be written to. No launch."""
-    cdef Array source = as_array(x, "broadcast_to")
+    cdef Array source = as_given(x, "broadcast_to")
     cdef Array out = new_array(source.backend)
     cdef Dims dims
     to_dims(shape, dims, "broadcast_to")
@@ -43,9 +43,10 @@ def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
 def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[int], offset: int = 0) -> Array:
     """A view of x's memory with any shape and strides inside it (ShapeError). No launch.
 
-    Strides and offset are in elements; the offset counts from the start of the buffer.
+    Strides and offset are in elements, as in torch, where x.strides has bytes; the offset counts from the start of the
+    buffer.
     """
-    cdef Array source = as_array(x, "as_strided")
+    cdef Array source = as_given(x, "as_strided")
     cdef Array out = new_array(source.backend)
     cdef Dims dims, steps
     cdef int64_t first = to_int(offset, "as_strided", "offset")
@@ -60,7 +61,7 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
 
     ShapeError for an axis of another length, AxisError for one that is out of range or named twice.
     """
-    cdef Array source = as_array(x, "squeeze")
+    cdef Array source = as_given(x, "squeeze")
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
     to_axes(axis, axes, "squeeze")
@@ -70,7 +71,7 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
 
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """A view with new axes of length 1, which are the axes `axis` of the result. No launch."""
-    cdef Array source = as_array(x, "expand_dims")
+    cdef Array source = as_given(x, "expand_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims axes
     to_dims(axis, axes, "expand_dims", "axis")
@@ -80,7 +81,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 
 def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
     """A view with the axes `source` at the positions `destination`, the others in their order. No launch."""
-    cdef Array array = as_array(x, "moveaxis")
+    cdef Array array = as_given(x, "moveaxis")
     cdef Array out = new_array(array.backend)
     cdef Dims sources, positions
     to_dims(source, sources, "moveaxis", "source")
@@ -93,7 +94,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
 
 def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
     """A view in reverse order along the axes (None: all). No launch."""
-    cdef Array source = as_array(x, "flip")
+    cdef Array source = as_given(x, "flip")
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
     to_axes(axis, axes, "flip")
@@ -103,7 +104,7 @@ def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
 
 def matrix_transpose(x: Array, /) -> Array:
     """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch."""
-    cdef Array source = as_array(x, "matrix_transpose")
+    cdef Array source = as_given(x, "matrix_transpose")
     cdef Array out = new_array(source.backend)
     out.c = cpp.matrix_transpose(source.c)
     return out
@@ -114,7 +115,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
     offset: above (positive) or below (negative) the main diagonal.
     """
-    cdef Array source = as_array(x, "linalg.diagonal")
+    cdef Array source = as_given(x, "linalg.diagonal")
     cdef Array out = new_array(source.backend)
     cdef int64_t k = to_diagonal(offset, "linalg.diagonal", "offset")
     out.c = cpp.diagonal(source.c, k)
@@ -167,7 +168,7 @@ cdef list unwrapped(tuple arrays, vector[cpp_array.Array]& out, str op):
     cdef list backends = []
     cdef Array x
     for entry in arrays:
-        x = as_array(entry, op)
+        x = as_given(entry, op)
         out.push_back(x.c)
         backends.append(x.backend)
     return backends
@@ -198,7 +199,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """A tuple of views, one per index along an axis, each without that axis. No launch."""
-    cdef Array source = as_array(x, "unstack")
+    cdef Array source = as_given(x, "unstack")
     cdef int64_t along = to_int(axis, "unstack")
     cdef int at = cpp_array.normalize_axis(<const char*>"unstack", along, source.c.ndim())
     return parts_of(source, source.c.shape().data()[at], at, True, "unstack")

@@ -10,7 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, new_array, take_op
+from stator._array cimport Array, as_array, new_array, plain, take_op
 from stator._backend cimport Backend, Stream, as_backend, enter, resolve
 from stator._convert cimport (
     not_an_array, require_room, shown, to_dims, to_flag, to_float, to_int, to_number, too_many, wrong_type,
@@ -110,7 +110,7 @@ cdef Array draw_permutation(Generator generator, object x, object axis):
     cdef CppStream stream
     cdef State* state = generator.state()
     if isinstance(x, Array):
-        source = <Array>x
+        source = plain(<Array>x)
     elif isinstance(x, (list, np.ndarray)):
         raise not_an_array(x, "random.permutation")
     else:
@@ -157,7 +157,7 @@ cdef Array draw_choice(Generator generator, object a, object size, object replac
     cdef CppStream stream
     cdef State* state = generator.state()
     if isinstance(a, Array):
-        source = <Array>a
+        source = plain(<Array>a)
         if source.c.ndim() == 0 or not -source.c.ndim() <= at < source.c.ndim():
             raise AxisError(f"axis {at} of shape {source.shape}", op="random.choice", remedy="Name an axis of a.")
         n = source.shape[at]

@@ -1,7 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Reductions, generated from the op table, and their gradients."""
-from stator._array cimport Array, as_array, as_out, new_array
+from stator._array cimport Array, as_array, as_out, new_array, plain_or_other
 from stator._backend cimport enter
 from stator._convert cimport to_axes, to_dims, to_dtype, to_flag, to_float
 from stator._function cimport TableFunction, make_function, named_operands, sort_arguments, text
@@ -35,7 +35,8 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     reduce_options.keepdims = options[1] != <PyObject*>None and to_flag(<object>options[1], f.name, "keepdims")
     to_dtype(<object>options[2], reduce_options.dtype, f.name)
     reduce_options.out = as_out(<object>options[3], f.name)
-    reduce_options.where = as_out(<object>options[4], f.name, "where")
+    mask = plain_or_other(<object>options[4])
+    reduce_options.where = as_out(mask, f.name, "where")
     if options[6] != <PyObject*>None:
         reduce_options.parameter = to_float(<object>options[6], f.name, "ddof")
     else:

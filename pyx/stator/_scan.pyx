@@ -6,7 +6,7 @@ from collections import namedtuple
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, as_out, new_array, reshape_op
+from stator._array cimport Array, as_array, as_out, new_array, plain_or_other, reshape_op
 from stator._backend cimport enter
 from stator._convert cimport to_axis, to_dtype, to_flag, to_int
 from stator.cpp cimport scan
@@ -154,6 +154,7 @@ def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Array | None = Non
     cdef CppStream stream
     options.axis = to_int(axis, "diff")
     options.n = to_int(n, "diff", "n")
+    prepend, append = plain_or_other(prepend), plain_or_other(append)
     options.prepend = as_out(prepend, "diff", "prepend")
     options.append = as_out(append, "diff", "append")
     enter(source.backend, stream)

@@ -8,7 +8,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, as_out, binary_op, new_array, unary_op, wrap_array
+from stator._array cimport Array, as_array, as_out, binary_op, new_array, plain, plain_or_other, unary_op, wrap_array
 from stator._backend cimport after_wait, enter
 from stator._convert cimport (
     not_an_operand, to_axis, to_choice, to_flag, to_float, to_int, to_number, to_scalar, wrong_type,
@@ -34,7 +34,7 @@ cdef Array searched(object value, Array boundaries):
     # A number is a 0-d array of the boundaries' dtype where that holds it.
     cdef Scalar scalar
     if isinstance(value, Array):
-        return <Array>value
+        return plain(<Array>value)
     if not to_scalar(value, scalar):
         raise not_an_operand(value, "searchsorted")
     try:
@@ -88,7 +88,7 @@ def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -
     cdef CppStream stream
     if not isinstance(x1, Array) or not isinstance(x2, Array):
         return is_number_in(x1, x2, opposite)
-    elements, test = <Array>x1, <Array>x2
+    elements, test = plain(<Array>x1), plain(<Array>x2)
     enter(elements.backend, stream)
     out = new_array(elements.backend)
     with nogil:
@@ -212,6 +212,7 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
             raise wrong_type(range, "histogram", "range", "(low, high)")
         options.range = optional[sets.Range](sets.Range(to_float(range[0], "histogram", "range"),
                                                         to_float(range[1], "histogram", "range")))
+    weights = plain_or_other(weights)
     options.weights = as_out(weights, "histogram", "weights")
     options.density = to_flag(density, "histogram", "density")
     enter(source.backend, stream)
@@ -235,6 +236,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, s
     cdef Array source = as_array(x, "bincount"), out
     cdef sets.BincountOptions options
     cdef CppStream stream
+    weights = plain_or_other(weights)
     options.weights = as_out(weights, "bincount", "weights")
     options.minlength = to_int(minlength, "bincount", "minlength")
     to_axis(size, options.size, "bincount", "size")

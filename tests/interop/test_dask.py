@@ -140,3 +140,19 @@ def test_import_of_stator_does_not_load_dask():
     code = "import sys, stator; stator.ones(2, device='cpu'); assert 'dask' not in sys.modules; print('right')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
     assert done.stdout == "right\n", done.stderr
+
+
+def test_the_size_of_a_chunk_is_that_of_its_elements(be):
+    from dask.sizeof import sizeof
+
+    assert sizeof(be.ones((1000, 1000))) >= 8_000_000
+    assert sizeof(be.ones((1000, 1000))[::2]) >= 4_000_000
+
+
+def test_names_follow_the_contents(be):
+    from dask.base import tokenize
+
+    x = be.asarray(HOST)
+    assert tokenize(x) == tokenize(be.asarray(HOST)) == tokenize(x.copy())
+    assert len({tokenize(y) for y in (x, x + 1, x.astype("float32"), x.reshape(-1), x.T)}) == 5
+    assert da.from_array(x, chunks=(20, 5)).name == da.from_array(be.asarray(HOST), chunks=(20, 5)).name

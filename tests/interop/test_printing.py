@@ -7,9 +7,7 @@ import stator
 from stator.errors import DTypeError, InvalidValueError
 
 
-@pytest.mark.parametrize(
-    "shape", [(1000,), (300, 2), (2, 300), (50, 60), (7, 8, 9), (4, 4, 4, 4), (0, 300), (8, 1, 40)]
-)
+@pytest.mark.parametrize("shape", [(1000,), (300, 2), (2, 300), (50, 60), (7, 8, 9), (4, 4, 4, 4), (0,), (8, 1, 40)])
 def test_repr_is_that_of_all_elements(be, shape):
     x = np.random.default_rng(0).normal(size=shape)
     want = np.array2string(x, separator=", ", prefix="Array(", threshold=200)

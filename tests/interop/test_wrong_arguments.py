@@ -315,6 +315,7 @@ def arguments(be):
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,
         "axes:Array.transpose": Several((1, 0)),
+        **{"self:Array.choose": i * 0, "choices:Array.choose": [1.0, 2.0]},
         "args:Array.item": Several((1, 2)),
         "self:Array.searchsorted": v,
         "v:Array.searchsorted": v,

@@ -131,11 +131,6 @@ INSTEAD = {
         "not an element type",
         lambda x: windows(x).max("w", skipna=False),
     ),
-    "interp": (
-        lambda x: x.interp(t=[0.5, 2.5])[:, 0],
-        "numeric type",
-        lambda x: xr.DataArray(snp.interp(stator.asarray([0.5, 2.5]), times(x), x.data[:, 0]), dims="t"),
-    ),
     "polyfit": (
         lambda x: x.polyfit("t", 2).polyfit_coefficients,
         "asarray",
@@ -168,3 +163,14 @@ def test_what_xarray_cannot_call_is_refused_and_has_another_form(be, name):
     assert isinstance(got.data, stator.Array)
     assert got.dims == want.dims
     np.testing.assert_allclose(got.data.to_numpy(), want.data, rtol=1e-6, atol=1e-12)
+
+
+def test_interp_gives_arrays_of_numpy_and_has_another_form(be):
+    want = labelled(HOST).interp(t=[0.5, 2.5])
+    with be.use():
+        x = labelled(be.asarray(HOST))
+        got = x.interp(t=[0.5, 2.5])
+        other = snp.interp(stator.asarray([0.5, 2.5]), times(x), x.data[:, 0])
+    assert isinstance(got.data, np.ndarray) and isinstance(other, stator.Array)
+    np.testing.assert_allclose(got.data, want.data)
+    np.testing.assert_allclose(other.to_numpy(), want.data[:, 0])

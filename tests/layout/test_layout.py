@@ -336,6 +336,12 @@ def test_no_machine_is_named():
     assert not [f"{name(p)}: {m.group(0)}" for p in texts for m in pattern.finditer(p.read_text())]
 
 
+def test_kinds_of_dtypes_are_compared_with_letters():
+    """As NumPy's: a word such as "integer" is in no kind, so that the comparison would be false without an error."""
+    pattern = re.compile(r"\"(?:\w+ )?(?:integer|floating|complex)\" (?:not )?in [^\n]*\.kind\b")
+    assert not [name(p) for p in SOURCES if pattern.search(p.read_text())]
+
+
 def test_nothing_is_left_for_later():
     pattern = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     assert not [name(p) for p in SOURCES if p != Path(__file__).resolve() and pattern.search(p.read_text())]

@@ -373,14 +373,6 @@ def test_isin_of_integers_of_both_signs(be, invert):
         assert stator.isin(be.asarray(one), be.asarray(other), invert=invert).tolist() == want
 
 
-def test_fill_takes_one_value(be):
-    x = be.zeros(2)
-    x.fill(be.asarray([3.0]))
-    assert x.tolist() == [3.0, 3.0]
-    with pytest.raises(stator.errors.InvalidValueError, match="shape"):
-        x.fill([1.0, 2.0])
-
-
 @pytest.mark.parametrize("dtype", ["int64", "int8"])
 def test_mixed_comparisons_of_views_and_outputs(be, dtype):
     rng = np.random.default_rng(5)

@@ -65,10 +65,10 @@ def test_a_numpy_array_is_never_copied_silently(be, call):
     assert host.tolist() == [1.0, 1.0]
 
 
-def test_numpys_scalars_are_weak_on_either_side(be):
+def test_numpys_scalars_count_by_their_dtype_on_either_side(be):
     x = be.asarray([1.0, 2.0], dtype="float32")
     for got in (x * np.float64(2), np.float64(2) * x, np.int64(2) * x, np.multiply(np.float64(2), x)):
-        assert got.dtype == stator.float32
+        assert got.dtype == stator.float64
         assert got.to_numpy().tolist() == [2.0, 4.0]
 
 

@@ -33,18 +33,9 @@ Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
   return result;
 }
 
-[[noreturn]] void refuse_kind(const std::string& op, DType from, DType to) {
-  throw DTypeError(op, "values of dtype " + std::string(name(from)) + " for an array of " + std::string(name(to)),
-                   "convert them with astype first");
-}
-
 void assign_number(Op op, const Array& target, const Scalar& value, const Stream& stream) {
   OpCall call(op, {&target}, stream);
   require_writable(call.name(), target);
-  // As in promotion, a Python integer has the kind of every integer dtype.
-  const DType own = default_dtype(value);
-  const bool integer = is_integer(value) && in(target.dtype(), dtypes::integers);
-  if (!integer && !can_cast_same_kind(own, target.dtype())) refuse_kind(std::string(call.name()), own, target.dtype());
   unsigned char bytes[16];
   encode(call.name(), value, target.dtype(), bytes);
   if (target.size() == 0) return;
@@ -101,7 +92,11 @@ void assign_as(Op which, const Array& target, const Operand& value, const Stream
   OpCall call(which, {&target, &from}, stream);
   const std::string op(call.name());
   require_writable(op, target);
-  if (!can_cast_same_kind(from.dtype(), target.dtype())) refuse_kind(op, from.dtype(), target.dtype());
+  if (which != Op::setitem && !can_cast_same_kind(from.dtype(), target.dtype()))
+    throw DTypeError(op,
+                     "values of dtype " + std::string(stator::name(from.dtype())) + " for an array of " +
+                         std::string(stator::name(target.dtype())),
+                     "convert them with astype first");
   if (broadcast_shapes(op, from.shape(), target.shape()) != target.shape())
     throw ShapeError(op, "shape " + str(from.shape()) + " does not broadcast to " + str(target.shape()),
                      "the target keeps its shape");

@@ -1,5 +1,6 @@
 #include <stator/creation.hpp>
 
+#include "core/memory/any_bytes.hpp"
 #include "core/memory/staging.hpp"
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
@@ -77,6 +78,12 @@ void gather(unsigned char* out, const unsigned char* base, const Dims& shape, co
     }
     for (int d = inner - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
   }
+}
+
+bool only_zeros_and_ones(const unsigned char* bytes, size_t count) {
+  unsigned char all = 0;
+  for (size_t i = 0; i < count; ++i) all |= bytes[i];
+  return all <= 1;
 }
 
 bool is_dense(const Dims& shape, const Dims& strides) {
@@ -209,7 +216,8 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
     staging = Array(call.context().pool().allocate_pinned(bytes, uint16_t(call.op())), DType::uint8,
                     Dims{int64_t(bytes)}, Dims{1}, 0);
     dense = staging.data_ptr();
-  } else if (!is_dense(shape, strides)) {
+  } else if (!is_dense(shape, strides) ||
+             (dtype == DType::bool_ && !only_zeros_and_ones(static_cast<const unsigned char*>(data), bytes))) {
     gathered.resize(bytes);
     dense = gathered.data();
   }
@@ -219,6 +227,7 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
       std::memcpy(to, data, bytes);
     else
       gather(to, static_cast<const unsigned char*>(data), shape, strides, itemsize(dtype));
+    if (dtype == DType::bool_) std::transform(to, to + bytes, to, [](unsigned char byte) { return byte != 0; });
   }
   if (pinned) call.reads(staging);
   call.writes(result);
@@ -245,6 +254,7 @@ Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& 
   void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
   Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,
                                        read_only, std::move(deleter), uint16_t(call.op()));
+  if (dtype == DType::bool_) note_any_bytes(*buffer);
   return Array(std::move(buffer), dtype, shape, strides, -extent.low);
 }
 

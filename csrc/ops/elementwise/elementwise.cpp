@@ -1,6 +1,7 @@
 #include <stator/elementwise.hpp>
 
 #include "core/fault.hpp"
+#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
@@ -78,7 +79,7 @@ int beside_unsigned(std::span<const Operand> operands) {
 
 Number make_number(const OpInfo& entry, const Scalar& value, DType computed) {
   Number number{compute_dtype(computed), {}};
-  // A comparison with a number that the dtype cannot represent is exact, as long as 64 bits can represent it.
+  // A comparison with a number that the dtype cannot represent is exact in 64 bits.
   const bool beyond = entry.result == ResultRule::boolean && in(computed, dtypes::integers) && is_integer(value) &&
                       !fits(value, computed);
   encode(entry.call, value, beyond ? number.dtype : computed, number.value);
@@ -144,6 +145,23 @@ void require_condition(const OpInfo& entry, const Operand& condition) {
   throw DTypeError(std::string(entry.call), "a condition that is not of dtype bool", "compare it first: x != 0");
 }
 
+// Whether the two are memory without a common byte, as almost all are.
+bool are_apart(const Buffer& a, const Buffer& b) {
+  constexpr uint16_t op = uint16_t(Op::data_ptr);
+  const auto begin = [](const Buffer& buffer) { return static_cast<const char*>(buffer.memory(op)); };
+  return &a != &b && (begin(a) + a.bytes() <= begin(b) || begin(b) + b.bytes() <= begin(a));
+}
+
+// As in NumPy, all operands are read before the result is written: those that share a part of its memory are copied.
+void set_apart(std::span<const Array*> operands, const Array& out, std::vector<Array>& copies, const Stream& stream) {
+  for (const Array*& x : operands) {
+    if (!x || x == &out || !*x || !out || &x->buffer()->context() != &out.buffer()->context()) continue;
+    if (are_apart(*x->buffer(), *out.buffer()) || same_view(*x, out) || !may_overlap(*x, out)) continue;
+    copies.reserve(operands.size());  // so that none moves
+    x = &copies.emplace_back(copy(*x, stream));
+  }
+}
+
 }  // namespace
 
 Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOptions& options, const Stream& stream) {
@@ -154,6 +172,8 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   for (size_t k = 0; k < operands.size(); ++k) array[k] = operands[k].array;
   if (!array[0] && !array[1] && !array[2] && !array[3])
     throw DTypeError(std::string(entry.call), "every operand is a number", "make one of them an array");
+  std::vector<Array> copies;
+  if (options.out) set_apart({array, operands.size()}, *options.out, copies, stream);
   OpCall call(op, {array[0], array[1], array[2], array[3], options.out}, stream);
   const bool select = entry.shape_class == ShapeClass::select;
   if (select) require_condition(entry, operands[0]);

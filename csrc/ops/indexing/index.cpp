@@ -245,15 +245,6 @@ bool is_injective(const Array& view) {
   return true;
 }
 
-void check_assigned(const std::string& op, const Scalar& value, DType dtype) {
-  const bool integer = is_integer(value) && in(dtype, dtypes::integers);
-  if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
-    throw DTypeError(op,
-                     "a number of dtype " + std::string(name(default_dtype(value))) + " into an array of " +
-                         std::string(name(dtype)),
-                     "convert it first");
-}
-
 // Drops leading axes of extent 1 that the target does not have.
 Array without_leading(const Array& x, int ndim) {
   Dims shape, strides;
@@ -295,18 +286,19 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
   require_writable(op, x);
   const IndexPlan plan = make_plan(call, x, index);
   Array values;
+  unsigned char number[16];
   if (value.array)
-    values = cast_within_kind(op, *value.array, x.dtype(), stream);
+    values = astype(*value.array, x.dtype(), false, stream);
   else
-    check_assigned(op, value.scalar, x.dtype());
+    encode(op, value.scalar, x.dtype(), number);
   if (value.array && may_overlap(values, x)) values = copy(values, stream);
   const Advanced* mask = only_mask(plan);
   if (mask && (!value.array || values.size() == 1)) {
-    Array number;
-    if (value.array) number = Array(values.buffer(), values.dtype(), Dims(), Dims(), values.offset());
+    Array one;
+    if (value.array) one = Array(values.buffer(), values.dtype(), Dims(), Dims(), values.offset());
     Array where = mask_of_view(plan, *mask);
     if (may_overlap(where, x)) where = copy(where, stream);
-    return fill_where(call, plan.view, where, value.array ? &number : nullptr, value.scalar);
+    return fill_where(call, plan.view, where, value.array ? &one : nullptr, value.scalar);
   }
   if (mask && mask->axes == plan.view.ndim() && is_injective(plan.view)) {
     Array where = mask->entry->array;
@@ -321,7 +313,7 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
   if (checked_size(op, s.shape, 1) == 0) return;
   const Dims strides = value.array ? broadcast_strides(op, values, s.shape) : Dims(s.shape.size());
   params::Indexed p = make_indexed(s.shape, s.x, s.x_strides, value.array ? &values : nullptr, strides, s.uses);
-  if (!value.array) encode(op, value.scalar, x.dtype(), p.value);
+  if (!value.array) std::memcpy(p.value, number, sizeof number);
   declare(call, p, plan.view, value.array ? &values : nullptr, s.uses, true);
   launch_put(call, p, deterministic(call, {}));
   call.finish_indices();

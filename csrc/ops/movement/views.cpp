@@ -1,10 +1,13 @@
 // Views: no kernel and no copy, except in reshape where strides cannot express the shape.
 #include "ops/movement/views.hpp"
 #include "core/context.hpp"
+#include "core/memory/any_bytes.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
+#include <stator/execution/bool_bytes.hpp>
 #include <stator/movement.hpp>
 #include <stator/op_table.hpp>
 
@@ -158,6 +161,12 @@ Array as_strided(const Array& x, const Dims& shape, const Dims& strides, int64_t
   return Array(x.buffer(), x.dtype(), shape, strides, offset);
 }
 
+bool any_bytes(const Array& x) noexcept { return x.dtype() == DType::bool_ && x && has_any_bytes(*x.buffer()); }
+
+Array plain_bools(const Array& x, const Stream& stream) {
+  return binary(Op::not_equal, view(x, DType::uint8), 0, {}, stream);
+}
+
 Array view(const Array& x, DType dtype) {
   const std::string op = require_open(x, Op::view);
   const int64_t from = itemsize(x.dtype()), to = itemsize(dtype);
@@ -168,6 +177,7 @@ Array view(const Array& x, DType dtype) {
                          std::string(name(dtype)) + ": " + cause,
                      "Copy it first, or view it with a dtype of the same size");
   };
+  if ((dtype == DType::bool_) != (x.dtype() == DType::bool_)) note_any_bytes(*x.buffer());
   if (from == to) return Array(x.buffer(), dtype, std::move(shape), std::move(strides), x.offset());
   if (x.ndim() == 0) refuse("a 0-d array has no axis to scale");
   const int last = x.ndim() - 1;

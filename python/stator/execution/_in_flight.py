@@ -25,8 +25,8 @@ class Use(NamedTuple):
 def use_of(name: str, x: Array) -> Use:
     """BackendClosedError where the memory is gone."""
     reach = [(n - 1) * s for n, s in zip(x.shape, x.strides, strict=True)]
-    begin = x.data_ptr + x.itemsize * sum(min(0, r) for r in reach)
-    end = x.data_ptr + x.itemsize * (sum(max(0, r) for r in reach) + 1)
+    begin = x.data_ptr + sum(min(0, r) for r in reach)
+    end = x.data_ptr + sum(max(0, r) for r in reach) + x.itemsize
     return Use(f"{name} ({x.dtype.name} of shape {x.shape})", begin, end if x.size else begin)
 
 

@@ -43,7 +43,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     """Bools or integers, of which 0 is False, as bits of uint8 along an axis, or of the flattened array."""
     op = "packbits"
     x = _convert.array(a, op)
-    if x.dtype != stator.bool and "integer" not in x.dtype.kind:
+    if x.dtype != stator.bool and x.dtype.kind not in "iu":
         raise DTypeError(f"The array has dtype {x.dtype}", op=op, remedy="Pass bools or integers.")
     shifts = _shifts(x, bitorder, op)
     bits, at = _along_last((x != 0).astype("uint8"), axis, op)

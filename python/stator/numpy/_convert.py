@@ -109,7 +109,7 @@ def dtype_or_none(value: DTypeLike) -> DType | None:
 
 def floating(x: Array) -> Array:
     """x in a floating or complex dtype: float64 for integers and bool."""
-    return x if "floating" in x.dtype.kind else x.astype("float64")
+    return x if x.dtype.kind in "fc" else x.astype("float64")
 
 
 def places(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
@@ -125,7 +125,7 @@ def integers(value: ArrayLike, op: str, *, like: Array | None = None, bools: boo
     x = places(value, op, like=like)
     if bools and x.dtype.name == "bool":
         return x.astype("int64")
-    if "integer" not in x.dtype.kind:
+    if x.dtype.kind not in "iu":
         raise DTypeError(f"Indices of dtype {x.dtype}", op=op, remedy="Pass integers.")
     return x
 
@@ -137,11 +137,11 @@ def on_host(value: Any, kind: DType, op: str) -> np.ndarray[Any, Any]:
             warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
             return np.asarray(value, "float32" if kind.name == "bfloat16" else kind.numpy())
     except OverflowError as error:
-        raise NumberRangeError(str(error), op=op, remedy=f"Give a number that {kind} holds.") from None
+        raise NumberRangeError(f"For {kind}: {error}", op=op, remedy=f"Give a number that {kind} holds.") from None
     except ValueError as error:
-        raise InvalidValueError(str(error), op=op, remedy=f"Give numbers that {kind} holds.") from None
+        raise InvalidValueError(f"For {kind}: {error}", op=op, remedy=f"Give numbers that {kind} holds.") from None
     except TypeError as error:
-        raise DTypeError(str(error), op=op, remedy=f"Give numbers that {kind} holds.") from None
+        raise DTypeError(f"For {kind}: {error}", op=op, remedy=f"Give numbers that {kind} holds.") from None
 
 
 def assigned(value: ArrayLike, kind: DType, op: str, *, like: Array) -> Array:

@@ -79,7 +79,7 @@ def asfortranarray(a: Any, dtype: DTypeLike = None) -> Array:
 def asarray_chkfinite(a: Any, dtype: DTypeLike = None, order: str | None = None) -> Array:
     """As asarray, with ValueError where an element is NaN or infinite. Synchronises."""
     x = asarray(a, dtype, order)
-    if "floating" in x.dtype.kind and not bool(stator.all(stator.isfinite(x))):
+    if x.dtype.kind in "fc" and not bool(stator.all(stator.isfinite(x))):
         raise InvalidValueError("Array must not contain infs or NaNs", op="asarray_chkfinite", remedy="Replace them.")
     return x
 
@@ -248,7 +248,7 @@ def linspace(
     if endpoint and num > 1:
         x[-1] = b
     if kind is not None:
-        x = (stator.floor(x) if "integer" in kind.kind else x).astype(kind)
+        x = (stator.floor(x) if kind.kind in "iu" else x).astype(kind)
     x = stator.moveaxis(x, 0, axis)
     return (x, step) if retstep else x
 

@@ -111,7 +111,7 @@ def common_type(*arrays: Any) -> DType:
     for x in given:
         if x.dtype.name == "bool":
             raise DTypeError("An array of bool", op="common_type", remedy="Give arrays of numbers.")
-        kind = np.float64 if "integer" in x.dtype.kind else x.dtype.numpy()
+        kind = np.float64 if x.dtype.kind in "iu" else x.dtype.numpy()
         found = np.promote_types(found, kind)
     return _convert.dtype(found)
 
@@ -162,7 +162,7 @@ class FloatLimits:
 def finfo(dtype: DTypeLike) -> Any:
     """The limits of a floating dtype."""
     kind = dtype.dtype if isinstance(dtype, Array) else _convert.dtype(dtype)
-    if "floating" not in kind.kind:
+    if kind.kind not in "fc":
         raise InvalidValueError(f"The dtype {kind} is not inexact", op="finfo", remedy="Use iinfo for integers.")
     return FloatLimits(kind)
 
@@ -171,7 +171,7 @@ def finfo(dtype: DTypeLike) -> Any:
 def iinfo(int_type: DTypeLike) -> Any:
     """The limits of an integer dtype."""
     kind = int_type.dtype if isinstance(int_type, Array) else _convert.dtype(int_type)
-    if "integer" not in kind.kind:
+    if kind.kind not in "iu":
         raise InvalidValueError(f"The dtype {kind} is not of integers", op="iinfo", remedy="Use finfo for others.")
     return stator.iinfo(kind)
 

@@ -27,36 +27,39 @@ def clip(
     min: Any = None,
     max: Any = None,
     dtype: Any = None,
+    casting: str = "same_kind",
 ) -> Array:
     """The elements limited to a range; None is no bound."""
     low, high = a_min if min is None else min, a_max if max is None else max
-    return _convert.called("clip", a, low, high, _convert.out_array(out, "clip"), dtype=dtype)
+    return _convert.called("clip", a, low, high, _convert.out_array(out, "clip"), dtype=dtype, casting=casting)
 
 
-def limited(x: Array, low: Any, high: Any, out: Out, dtype: Any) -> Array:
+def limited(x: Array, low: Any, high: Any, out: Out, dtype: Any, casting: str) -> Array:
     """What clip gives of any dtypes: in one launch of real numbers."""
     low, high = _bounds_in(x, low, high)
     found: Array
     if low is None and high is None:
-        found = positive(x, out=out, dtype=dtype)
+        found = positive(x, out=out, dtype=dtype, casting=casting)
         return found
     if low is None or high is None:
-        found = minimum(x, high, out=out, dtype=dtype) if low is None else maximum(x, low, out=out, dtype=dtype)
+        limit, bound = (minimum, high) if low is None else (maximum, low)
+        found = limit(x, bound, out=out, dtype=dtype, casting=casting)
         return found
     low, high = (_convert.number_or_array(bound, "clip", x) for bound in (low, high))
     kind = stator.result_type(x, low, high) if dtype is None else _convert.dtype(dtype)
-    _convert.require_cast(stator.result_type(x, low, high), kind, "clip")
-    if kind.name == "bool" or "complex" in kind.kind:
-        result = minimum(maximum(x, low, dtype=kind), high, dtype=kind)
+    _convert.require_cast(stator.result_type(x, low, high), kind, "clip", casting)
+    if kind.name == "bool" or kind.kind == "c":
+        options = {"dtype": kind, "casting": casting}
+        result = minimum(maximum(x, low, **options), high, **options)
     else:
         given = [v.astype(kind, copy=False) if isinstance(v, Array) else v for v in (x, low, high)]
         result = stator.clip(*given)
-    return _convert.store(result, out, "clip")
+    return _convert.store(result, out, "clip", casting)
 
 
 def _bounds_in(x: Array, low: Any, high: Any) -> tuple[Any, Any]:
     """The bounds without the Python integers that limit nothing, which the dtype of the array may not hold."""
-    if "integer" in x.dtype.kind:
+    if x.dtype.kind in "iu":
         info = stator.iinfo(x.dtype)
         low = None if type(low) is int and low <= info.min else low
         high = None if type(high) is int and high >= info.max else high
@@ -90,12 +93,12 @@ def nan_to_num(
 ) -> Array:
     """NaN and infinities replaced by numbers; without copy in place."""
     given = _convert.array(x, "nan_to_num")
-    if "complex" in given.dtype.kind:
+    if given.dtype.kind == "c":
         parts = (
             stator.nan_to_num(part(given), nan=nan, posinf=posinf, neginf=neginf) for part in (stator.real, stator.imag)
         )
         result = _complex(*parts)
-    elif "floating" not in given.dtype.kind:
+    elif given.dtype.kind not in "fc":
         result = stator.copy(given)
     else:
         result = stator.nan_to_num(given, nan=nan, posinf=posinf, neginf=neginf)
@@ -125,7 +128,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     x = _convert.array(z, "angle")
     if x.dtype.name == "bool":
         x = x.astype("int64")
-    parts = (stator.imag(x), stator.real(x)) if "complex" in x.dtype.kind else (stator.zeros_like(x), x)
+    parts = (stator.imag(x), stator.real(x)) if x.dtype.kind == "c" else (stator.zeros_like(x), x)
     found: Array = ROWS["arctan2"].value(*parts)
     return stator.rad2deg(found) if deg else found
 
@@ -134,7 +137,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 def real_if_close(a: ArrayLike, tol: float = 100) -> Array:
     """The real parts where all imaginary parts are within tol times the precision, else the array."""
     x = _convert.array(a, "real_if_close")
-    if "complex" not in x.dtype.kind:
+    if x.dtype.kind != "c":
         return x
     limit = tol * float(stator.finfo(x.dtype).eps) if tol > 1 else tol
     return stator.real(x) if bool(stator.all(stator.less(stator.abs(stator.imag(x)), limit))) else x
@@ -155,7 +158,7 @@ def iscomplex(x: ArrayLike) -> Array:
 @same
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex."""
-    return "complex" in x.dtype.kind if isinstance(x, Array) else np.iscomplexobj(x)
+    return x.dtype.kind == "c" if isinstance(x, Array) else np.iscomplexobj(x)
 
 
 @same
@@ -166,9 +169,9 @@ def isrealobj(x: Any) -> bool:
 
 def _infinite(x: ArrayLike, out: Out, name: str, negative: bool) -> Array:
     given = _convert.array(x, name)
-    if "complex" in given.dtype.kind:
+    if given.dtype.kind == "c":
         raise DTypeError("Complex numbers have no sign", op=name, remedy="Pass the real part.")
-    if "floating" not in given.dtype.kind:
+    if given.dtype.kind not in "fc":
         return _convert.store(stator.zeros(given.shape, dtype="bool", device=given.backend), out, name)
     return _convert.store(stator.equal(given, -math.inf if negative else math.inf), out, name)
 
@@ -201,7 +204,7 @@ def i0(x: ArrayLike) -> Array:
 def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = math.tau) -> Array:
     """Angles without jumps of more than half a period between neighbours."""
     x = _convert.array(p, "unwrap")
-    whole = "integer" in x.dtype.kind and isinstance(period, int)
+    whole = x.dtype.kind in "iu" and isinstance(period, int)
     kind = stator.result_type(x.dtype, period)
     x = x.astype(kind)
     axis = _convert.axis(axis, x.ndim, "unwrap")
@@ -226,7 +229,7 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, eq
     if not isinstance(y, Array):
         y = stator.full((), y, device=x.backend)
     x = _convert.array(x, "isclose", like=y)
-    if "floating" not in y.dtype.kind:
+    if y.dtype.kind not in "fc":
         y = y.astype("float64")
     kind = stator.result_type(x.dtype, y.dtype)
     x, y = x.astype(kind, copy=False), y.astype(kind, copy=False)
@@ -251,7 +254,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     if x.shape != y.shape:
         return False
     same_value = stator.equal(x, y)
-    if equal_nan and "floating" in x.dtype.kind and "floating" in y.dtype.kind:
+    if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
         same_value = stator.logical_or(same_value, stator.logical_and(stator.isnan(x), stator.isnan(y)))
     return bool(stator.all(same_value))
 
@@ -272,7 +275,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int | None = None) -> bool:
     """Whether the ranges of memory of two arrays overlap."""
 
     def span(x: Array) -> tuple[int, int]:
-        steps = [(n - 1) * s * x.itemsize for n, s in zip(x.shape, x.strides, strict=True)]
+        steps = [(n - 1) * s for n, s in zip(x.shape, x.strides, strict=True)]
         low, high = sum(s for s in steps if s < 0), sum(s for s in steps if s > 0)
         return x.data_ptr + low, x.data_ptr + high + x.itemsize
 

@@ -69,9 +69,9 @@ def _constant(x: Array, axis: int, widths: tuple[int, int], ends: list[Any]) -> 
 def _ramp(x: Array, axis: int, widths: tuple[int, int], ends: list[Any]) -> Array:
     def ramp(width: int, end: Any, edge: Array) -> Array:
         edge = stator.squeeze(edge, axis)
-        edge = edge if "complex" in x.dtype.kind else edge.astype("float64", copy=False)
+        edge = edge if x.dtype.kind == "c" else edge.astype("float64", copy=False)
         end = stator.full(edge.shape, end, dtype=edge.dtype, device=x.backend)
-        kind = "int64" if "integer" in x.dtype.kind else x.dtype  # from which integers wrap
+        kind = "int64" if x.dtype.kind in "iu" else x.dtype  # from which integers wrap
         found: Array = linspace(end, edge, width, endpoint=False, dtype=kind, axis=axis).astype(x.dtype, copy=False)
         return found
 
@@ -88,7 +88,7 @@ def _statistic(x: Array, axis: int, widths: tuple[int, int], lengths: list[Any],
 
     def block(part: Array, width: int) -> Array:
         value = STATISTICS[mode](part, axis, keepdims=True)
-        if "integer" in x.dtype.kind and mode in ("mean", "median"):
+        if x.dtype.kind in "iu" and mode in ("mean", "median"):
             value = stator.round(value)
         return stator.broadcast_to(value.astype(x.dtype, copy=False), (*x.shape[:axis], width, *x.shape[axis + 1 :]))
 

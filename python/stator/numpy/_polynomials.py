@@ -54,7 +54,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
         shifted = stator.pad(result, (0, 1))
         shifted[1:] -= result * x[k]
         result = shifted
-    if "complex" in x.dtype.kind and x.shape[0]:
+    if x.dtype.kind == "c" and x.shape[0]:
         roots = x.to_numpy()
         if np.array_equal(np.sort(roots), np.sort(roots.conj())):
             return stator.copy(stator.real(result))

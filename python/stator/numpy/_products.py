@@ -139,7 +139,7 @@ def _matvec(matrix: Array, vector: Array) -> Array:
 
 
 def _vecmat(vector: Array, matrix: Array) -> Array:
-    row = stator.expand_dims(stator.conj(vector) if "complex" in vector.dtype.kind else vector, axis=-2)
+    row = stator.expand_dims(stator.conj(vector) if vector.dtype.kind == "c" else vector, axis=-2)
     return stator.matmul(row, matrix)[..., 0, :]
 
 

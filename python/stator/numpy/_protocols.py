@@ -64,10 +64,7 @@ def array_function(function: Callable[..., Any], types: Any, args: tuple[Any, ..
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The elementwise function of stator.numpy, or of stator for one of scipy.special.
-
-    NumPy's scalars are weak, as beside the operators of an Array.
-    """
+    """The elementwise function of stator.numpy, or of stator for one of scipy.special."""
     tell()
     # NumPy makes arrays without axes of its scalars before it compares them.
     inputs = tuple(v[()] if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in inputs)
@@ -75,8 +72,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: 
     if any(not isinstance(v, (Array, np.ndarray)) and _overrides(v) for v in others):
         return NotImplemented
     own = _own(ufunc)
-    values = tuple(v.item() if isinstance(v, np.generic) else v for v in inputs)
-    return (own if method == "__call__" else getattr(own, method))(*values, **options)
+    return (own if method == "__call__" else getattr(own, method))(*inputs, **options)
 
 
 def _overrides(value: Any) -> bool:

@@ -78,7 +78,7 @@ def _places(q: Any, n: Array, method: str, op: str) -> tuple[Array, Array, Array
 
 
 def _general(x: Array, q: Array, axis: Axes, keepdims: bool, method: str, skip: bool, op: str) -> Array:
-    exact = method in ONE_ELEMENT and "floating" not in x.dtype.kind
+    exact = method in ONE_ELEMENT and x.dtype.kind not in "fc"
     rows, axes = _rows_of(x if exact else _convert.floating(x), axis, op)
     ordered = stator.sort(rows)
     missing = stator.isnan(ordered)
@@ -135,7 +135,7 @@ def _quantile(
     given = x.dtype
     if not _convert.is_number(q):  # an array or a list decides the dtype too
         own = q.dtype if isinstance(q, Array) else _convert.dtype(np.asarray(q).dtype)
-        kind = stator.result_type(x.dtype, own if own.kind == "real floating" else stator.float64)
+        kind = stator.result_type(x.dtype, own if own.kind == "f" else stator.float64)
         x = x.astype(kind, copy=False) if method not in ONE_ELEMENT else x
     host = None if isinstance(q, Array) else np.asarray(q, np.float64) / scale
     if host is not None and not bool(np.all((host >= 0) & (host <= 1))):
@@ -146,7 +146,7 @@ def _quantile(
         shape = stator.sum(x, axis=axis, keepdims=keepdims).shape
         if not skip:
             shape = (q.shape if host is None else host.shape) + shape
-        floats = "floating" in given.kind
+        floats = given.kind in "fc"
         if method in ONE_ELEMENT and not (skip or floats or 0 in shape):
             raise OutOfRangeError("There is no element", op=op, remedy="Give arrays that are not empty.")
         same_kind = floats if skip else method in ONE_ELEMENT

@@ -201,9 +201,9 @@ def _spread(
     x = _convert.floating(_convert.array(a, name))
     ddof = ddof if correction is None else correction
     kind = _convert.dtype_or_none(dtype)
-    if mean is None and "complex" not in x.dtype.kind:
+    if mean is None and x.dtype.kind != "c":
         return _reduce(name, x, axis, out=out, keepdims=keepdims, where=where, correction=ddof, dtype=kind)
-    if kind is not None and "complex" in x.dtype.kind and "complex" not in kind.kind:
+    if kind is not None and x.dtype.kind == "c" and kind.kind != "c":
         x = x.astype("complex128" if kind.name == "float64" else "complex64", copy=False)
     elif kind is not None:
         x = x.astype(kind, copy=False)
@@ -322,7 +322,7 @@ def cumulative_prod(
 def without_nan(a: ArrayLike, fill: float, op: str) -> Array:
     """The array with `fill` in place of NaN."""
     x = _convert.array(a, op)
-    return stator.where(stator.isnan(x), fill, x).astype(x.dtype, copy=False) if "floating" in x.dtype.kind else x
+    return stator.where(stator.isnan(x), fill, x).astype(x.dtype, copy=False) if x.dtype.kind in "fc" else x
 
 
 @differs(ORDER_OF_SUMS)
@@ -387,7 +387,7 @@ def nanmin(
 def _nan_position(a: ArrayLike, axis: int | None, out: Out, keepdims: bool, name: str, fill: float) -> Array:
     x = _convert.array(a, name)
     axis = _convert.axis_or_none(axis, x)
-    if "floating" in x.dtype.kind and bool(stator.any(stator.all(stator.isnan(x), axis=axis))):
+    if x.dtype.kind in "fc" and bool(stator.any(stator.all(stator.isnan(x), axis=axis))):
         raise InvalidValueError("All-NaN slice encountered", op=name, remedy="Leave such slices out.")
     found = getattr(stator, name.removeprefix("nan"))(without_nan(x, fill, name), axis=axis, keepdims=keepdims)
     return _convert.store(found, out, name)
@@ -406,7 +406,7 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
 
 
 def _numbers(x: Array, where: Any, op: str) -> Any:
-    if "floating" not in x.dtype.kind:
+    if x.dtype.kind not in "fc":
         return where
     mask = stator.logical_not(stator.isnan(x))
     return mask if where is True else stator.logical_and(mask, _convert.array(where, op, like=x))
@@ -445,7 +445,7 @@ def _spread_of_numbers(
     where = _numbers(x, where, op)
     found = spread(x, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     ddof = ddof if correction is None else correction
-    if ddof > 0 and "floating" in x.dtype.kind:  # without a correction, a slice without numbers is 0 / 0
+    if ddof > 0 and x.dtype.kind in "fc":  # without a correction, a slice without numbers is 0 / 0
         count = stator.count_nonzero(stator.broadcast_to(where, x.shape), axis=axis, keepdims=keepdims)
         found = stator.where(stator.less_equal(count, ddof), math.nan, found).astype(found.dtype, copy=False)
     return _convert.store(found, out, op)

@@ -82,7 +82,7 @@ def interp(
         raise ShapeError("xp and fp are not vectors of one length", op="interp", remedy="Give as many of each.")
     if knots.size == 0:
         raise InvalidValueError("array of sample points is empty", op="interp", remedy="Give points.")
-    if "complex" in values.dtype.kind:
+    if values.dtype.kind == "c":
         lefts, rights = ((None,) * 2 if v is None else (complex(v).real, complex(v).imag) for v in (left, right))
         parts = [
             interp(places, knots, part(values), lefts[k], rights[k], period)
@@ -182,7 +182,7 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Any = None, edge_order: int = 1)
             if places.ndim > 1:
                 raise ShapeError("Coordinates of several axes", op="gradient", remedy="Give numbers or vectors.")
             step = stator.diff(_convert.floating(places)) if places.ndim else places
-            step = step.astype(x.dtype, copy=False) if "complex" not in x.dtype.kind else step
+            step = step.astype(x.dtype, copy=False) if x.dtype.kind != "c" else step
         found.append(_gradient(x, step, along, edge_order))
     return found[0] if len(axes) == 1 else tuple(found)
 
@@ -245,7 +245,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: Any = "full") -> Array:
 def correlate(a: ArrayLike, v: ArrayLike, mode: Any = "valid") -> Array:
     """The sums of products of one vector with the conjugate of another one at each shift."""
     x, y = _vectors(a, v, "correlate")
-    y = stator.conj(y) if "complex" in y.dtype.kind else y
+    y = stator.conj(y) if y.dtype.kind == "c" else y
     full = _full_convolution(x, stator.flip(y)) if x.shape[0] >= y.shape[0] else _full_convolution(stator.flip(y), x)
     n, m = x.shape[0], y.shape[0]
     mode = _mode(mode, "correlate")

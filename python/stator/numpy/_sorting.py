@@ -101,7 +101,7 @@ def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "int
 def sort_complex(a: ArrayLike) -> Array:
     """A sorted copy, of a complex dtype."""
     x = stator.sort(_convert.array(a, "sort_complex"))
-    if "complex" in x.dtype.kind:
+    if x.dtype.kind == "c":
         return x
     small = x.dtype.name in ("int8", "uint8", "int16", "uint16")
     return x.astype("complex64" if small else "complex128")
@@ -150,7 +150,7 @@ def unique(
     if axis is None:
         found = stator.unique_all(x)
         values, first, inverse, counts = found
-        if equal_nan and "floating" in x.dtype.kind:
+        if equal_nan and x.dtype.kind in "fc":
             values, first, inverse, counts = _one_nan(values, first, inverse, counts)
     else:
         axis = _convert.axis(axis, x.ndim, "unique")

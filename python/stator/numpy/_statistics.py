@@ -29,7 +29,7 @@ def average(
         count = x.size / max(found.size, 1)
         return (found, stator.full_like(found, count)) if returned else found
     w = _convert.array(weights, "average", like=x)
-    kind = stator.result_type(x.dtype, w.dtype, *(() if "floating" in x.dtype.kind else (stator.float64,)))
+    kind = stator.result_type(x.dtype, w.dtype, *(() if x.dtype.kind in "fc" else (stator.float64,)))
     if w.shape != x.shape:
         axes = _convert.axes(axis, x.ndim, "average")
         if axis is None:
@@ -94,9 +94,9 @@ def cov(
 
 
 def _check_weights(w: Array, counts: bool) -> None:
-    if counts and "floating" in w.dtype.kind and bool(stator.any(stator.not_equal(w, stator.round(w)))):
+    if counts and w.dtype.kind in "fc" and bool(stator.any(stator.not_equal(w, stator.round(w)))):
         raise DTypeError("fweights that are not whole", op="cov", remedy="Give integers, or use aweights.")
-    if w.dtype.kind != "unsigned integer" and bool(stator.any(stator.less(w, 0))):
+    if w.dtype.kind != "u" and bool(stator.any(stator.less(w, 0))):
         raise InvalidValueError("Negative weights", op="cov", remedy="Give weights from 0 on.")
 
 
@@ -117,11 +117,9 @@ def corrcoef(x: ArrayLike, y: Any = None, rowvar: bool = True, *, dtype: DTypeLi
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return stator.divide(c, c)
-    scale = stator.sqrt(
-        stator.real(stator.linalg.diagonal(c)) if "complex" in c.dtype.kind else stator.linalg.diagonal(c)
-    )
+    scale = stator.sqrt(stator.real(stator.linalg.diagonal(c)) if c.dtype.kind == "c" else stator.linalg.diagonal(c))
     c = stator.divide(stator.divide(c, stator.expand_dims(scale, axis=1)), scale)
-    if "complex" not in c.dtype.kind:
+    if c.dtype.kind != "c":
         return stator.clip(c, -1.0, 1.0)
     real, imag = stator.clip(stator.real(c), -1.0, 1.0), stator.clip(stator.imag(c), -1.0, 1.0)
     return stator.add(real.astype(c.dtype), stator.multiply(imag.astype(c.dtype), 1j))

@@ -17,11 +17,12 @@ from stator.numpy._shape import broadcast_arrays, broadcast_to
 
 
 def _view(x: Array, shape: Any, strides: Any) -> Array:
-    """A view from the first element of x on; strides in elements."""
+    """A view from the first element of x on."""
     if x.size == 0:
         return stator.empty(shape, dtype=x.dtype, device=x.backend)
     start = stator.as_strided(x, (1,), (0,)).data_ptr
-    return stator.as_strided(x, shape, strides, (x.data_ptr - start) // x.itemsize)
+    steps = tuple(n // x.itemsize for n in strides)
+    return stator.as_strided(x, shape, steps, (x.data_ptr - start) // x.itemsize)
 
 
 def sliding_window_view(
@@ -58,8 +59,8 @@ def as_strided(
 ) -> Array:
     """A view of any shape and strides, which count bytes as NumPy's; what lies outside the array is refused."""
     given = _convert.array(x, "as_strided")
-    steps = given.strides if strides is None else tuple(n // given.itemsize for n in strides)
-    if strides is not None and any(n % given.itemsize for n in strides):
+    steps = given.strides if strides is None else tuple(strides)
+    if any(n % given.itemsize for n in steps):
         raise DTypeError(f"strides={strides!r}", op="as_strided", remedy="Give multiples of the item size.")
     return _view(given, given.shape if shape is None else shape, steps)
 

@@ -33,10 +33,12 @@ ON_BOOLS = {
 
 
 @lru_cache(maxsize=4096)
-def loop_dtypes(name: str, given: tuple[Any, ...], dtype: DType | None) -> tuple[DType, ...]:
+def loop_dtypes(
+    name: str, given: tuple[Any, ...], dtype: DType | None, casting: Any = "same_kind"
+) -> tuple[DType, ...]:
     """The dtypes in which NumPy computes a ufunc: those of the operands, then those of the results.
 
-    given: the dtype of each array, and the Python type of each number.
+    given: the dtype of each array, and the Python type of each number. casting: which casts the operands may take.
     """
     function = getattr(np, name)
     types = [v.numpy() if isinstance(v, DType) else v for v in given] + [None] * function.nout
@@ -45,8 +47,10 @@ def loop_dtypes(name: str, given: tuple[Any, ...], dtype: DType | None) -> tuple
         comparison = all(t.endswith("->?") for t in function.types)
         options["signature"] = (None,) * function.nin + (None if comparison else dtype.numpy(),) * function.nout
     try:
-        found = function.resolve_dtypes(tuple(types), casting="same_kind", **options)
+        found = function.resolve_dtypes(tuple(types), casting=casting, **options)
         return tuple(stator.dtype(t) for t in found)
+    except ValueError as error:  # of casting
+        raise InvalidValueError(str(error), op=name, remedy="Pass one of NumPy's rules, such as 'unsafe'.") from None
     except TypeError as error:
         shown = ", ".join(str(v) if isinstance(v, DType) else v.__name__ for v in given)
         raise DTypeError(
@@ -73,6 +77,11 @@ def reduction_dtype(name: str, given: DType, dtype: DType | None) -> DType:
             remedy="Convert the array with astype.",
         ) from None
     return stator.dtype(found[1])
+
+
+def _cast_number(value: Any, dtype: DType, casting: str) -> Any:
+    """A Python number as the rule "unsafe" casts it; other rules leave it to the arrays beside it."""
+    return np.array(value).astype(dtype.numpy()).item() if casting == "unsafe" else value
 
 
 class ufunc:
@@ -123,7 +132,7 @@ class ufunc:
     ) -> Any:
         """The function of `args`, which end with the out arrays where there are more than `nin`."""
         name, nin = self.__name__, self.nin
-        if out is None and where is True and dtype is None and len(args) == nin:
+        if out is None and where is True and dtype is None and casting == "same_kind" and len(args) == nin:
             key = tuple([v.dtype if isinstance(v, Array) else type(v) for v in args])
             if key in self._plain:
                 return self._compute(*args)
@@ -135,14 +144,14 @@ class ufunc:
             out, args = args[nin:], args[:nin]
         outs = (out if isinstance(out, tuple) else (out,)) + (None,) * (self.nout - 1)
         values = _convert.operands(name, *args)
-        results = self._run(values, _convert.dtype_or_none(dtype))
+        results = self._run(values, _convert.dtype_or_none(dtype), casting)
         mask = None
         if where is not True:
             mask = _convert.array(where, name, like=results[0]).astype("bool", copy=False)
         done = tuple(self._finish(r, o, mask, casting) for r, o in zip(results, outs[: self.nout], strict=True))
         return done[0] if self.nout == 1 else done
 
-    def _run(self, values: list[Any], dtype: DType | None) -> tuple[Array, ...]:
+    def _run(self, values: list[Any], dtype: DType | None, casting: str) -> tuple[Array, ...]:
         given = tuple(
             v.dtype if isinstance(v, Array) else np.dtype(bool) if v is True or v is False else type(v) for v in values
         )
@@ -150,14 +159,15 @@ class ufunc:
             cast = [v if dtype is None or not isinstance(v, Array) else v.astype(dtype, copy=False) for v in values]
             return self._results(self._compute(*cast))
         given = tuple(stator.bool if isinstance(v, np.dtype) else v for v in given)
-        types = loop_dtypes(self.__name__, given, dtype)
+        types = loop_dtypes(self.__name__, given, dtype, casting)
         inputs, outputs = types[: self.nin], types[self.nin :]
         on_bools = ON_BOOLS.get(self.__name__)
         if on_bools and all(t.name == "bool" for t in inputs):
             return (getattr(stator, on_bools)(*values),)
         if dtype is not None or self._casts or self._needs_cast(given, inputs, outputs[0]):
             values = [
-                v.astype(t, copy=False) if isinstance(v, Array) else v for v, t in zip(values, inputs, strict=True)
+                v.astype(t, copy=False) if isinstance(v, Array) else _cast_number(v, t, casting)
+                for v, t in zip(values, inputs, strict=True)
             ]
             return self._cast(self._results(self._compute(*values)), outputs)
         results = self._results(self._compute(*values))
@@ -177,7 +187,7 @@ class ufunc:
         if any(g.name == "bool" and t.name != "bool" for g, t in arrays):
             return True
         short = inputs[0].name in ("float16", "float32")
-        return short and not any("floating" in g.kind for g, _ in arrays)
+        return short and not any(g.kind in "fc" for g, _ in arrays)
 
     def _results(self, found: Any) -> tuple[Array, ...]:
         return found if isinstance(found, tuple) else (found,)
@@ -250,7 +260,7 @@ class ufunc:
             skipped = neutral if isinstance(neutral, Array) else stator.full((), neutral, device=x.backend).astype(kind)
             x, mask = stator.where(mask, x.astype(kind, copy=False), skipped), None
         known = REDUCTIONS.get(self.__name__)
-        if known and x.size and ("complex" not in kind.kind or known in ("sum", "prod")):
+        if known and x.size and (kind.kind != "c" or known in ("sum", "prod")):
             options = {"dtype": kind} if known in ("sum", "prod") else {}
             result: Array = getattr(stator, known)(x, axis=axes, keepdims=keepdims, **options).astype(kind, copy=False)
             return result if first is None else self(first, result)
@@ -297,7 +307,7 @@ class ufunc:
         if self.__name__ in SCANS and kind != stator.bool:
             return _convert.store(getattr(stator, SCANS[self.__name__])(x, axis=axis, dtype=kind), out, op)
         x = x.astype(kind, copy=False)
-        if self.__name__ in ("maximum", "minimum") and kind != stator.bool and "complex" not in kind.kind:
+        if self.__name__ in ("maximum", "minimum") and kind != stator.bool and kind.kind != "c":
             scan = stator.cumulative_max if self.__name__ == "maximum" else stator.cumulative_min
             return _convert.store(scan(x, axis=axis).values, out, op)
         rows = list(stator.unstack(x, axis=axis))
@@ -362,9 +372,9 @@ class ufunc:
         name = self.__name__
         if values is None or name not in SCATTERS or stator.bool in (flat.dtype, values.dtype):
             return None
-        if "complex" in flat.dtype.kind and name in ("maximum", "minimum"):
+        if flat.dtype.kind == "c" and name in ("maximum", "minimum"):
             return None
-        modular = name in ("add", "subtract", "multiply") and all("integer" in v.dtype.kind for v in (flat, values))
+        modular = name in ("add", "subtract", "multiply") and all(v.dtype.kind in "iu" for v in (flat, values))
         if not modular and stator.result_type(flat.dtype, values.dtype) != flat.dtype:
             return None
         values = values.astype(flat.dtype, copy=False)

@@ -20,6 +20,7 @@ cdef extern from "stator/op_table.hpp" namespace "stator" nogil:
         round "stator::Op::round"
         real "stator::Op::real"
         imag "stator::Op::imag"
+        conj "stator::Op::conj"
         minimum "stator::Op::minimum"
         maximum "stator::Op::maximum"
         clip "stator::Op::clip"

@@ -3,7 +3,7 @@
 """Managed memory: arrays in it, hints about it, and how NumPy sees it."""
 from libc.stdint cimport uintptr_t
 
-from stator._array cimport Array, as_array, new_array
+from stator._array cimport Array, as_given, new_array
 from stator._backend cimport Backend, after_wait, as_backend, enter, enter_stream
 from stator._convert cimport from_dims, to_choice, to_dims
 from stator._dtype cimport as_dtype
@@ -63,7 +63,7 @@ def managed(backend: Backend, shape: int | Sequence[int], dtype: DTypeLike | Non
 
 def prefetch(x: Array, to: int | None, stream: StreamLike | None, op: str) -> None:
     """Moves the pages of an array to a device by its index, or to the host."""
-    cdef Array array = as_array(x, op)
+    cdef Array array = as_given(x, op)
     cdef int place = cpp.host_place if to is None else to
     cdef CppStream on
     enter_stream(array.backend, stream, on, op)
@@ -73,7 +73,7 @@ def prefetch(x: Array, to: int | None, stream: StreamLike | None, op: str) -> No
 
 def advise(x: Array, advice: str, place: int | None) -> None:
     """Gives advice about the pages of an array; place is the index of a device, None the host."""
-    cdef Array array = as_array(x, "Backend.set_memory_advice")
+    cdef Array array = as_given(x, "Backend.set_memory_advice")
     cdef int where = cpp.host_place if place is None else place
     cdef int which = to_choice(advice, ADVICE, "Backend.set_memory_advice", "advice")
     with nogil:
@@ -82,7 +82,7 @@ def advise(x: Array, advice: str, place: int | None) -> None:
 
 def advice_state(x: Array) -> tuple[bool, str | None, tuple[str, ...]] | None:
     """Whether the pages are read mostly, their preferred place, and who accesses them; None where nobody knows."""
-    cdef Array array = as_array(x, "UnifiedAllocation.access_hints")
+    cdef Array array = as_given(x, "UnifiedAllocation.access_hints")
     cdef optional[cpp.AdviceState] state
     cdef size_t i
     with nogil:
@@ -95,7 +95,7 @@ def advice_state(x: Array) -> tuple[bool, str | None, tuple[str, ...]] | None:
 
 def migrations(x: Array) -> tuple[int, int, int, int, str | None]:
     """Prefetches to devices and their bytes, those to the host and theirs, and the last place."""
-    cdef Array array = as_array(x, "UnifiedAllocation.migration_stats")
+    cdef Array array = as_given(x, "UnifiedAllocation.migration_stats")
     cdef cpp.Migrations asked
     with nogil:
         asked = cpp.migrations(array.c)
@@ -112,7 +112,7 @@ cdef class HostView:
     cdef uintptr_t memory
 
     def __init__(self, x: Array) -> None:
-        cdef Array array = as_array(x, "memory.host_view")
+        cdef Array array = as_given(x, "memory.host_view")
         cdef CppStream stream
         cdef void* memory
         if self.array is not None:

@@ -4,7 +4,7 @@
 import numpy as np
 from libc.stdint cimport uintptr_t
 
-from stator._array cimport Array, as_array
+from stator._array cimport Array, as_given
 from stator._backend cimport Backend, Event, Stream, after_wait, enter_stream
 from stator._convert cimport to_int, wrong_type
 from stator.cpp cimport transfers as cpp
@@ -81,7 +81,7 @@ cdef list checked(object ranges, str op):
     for entry in ranges:
         if not isinstance(entry, (list, tuple)) or len(entry) != 3:
             raise wrong_type(entry, op, "ranges", "a list of (array, offset, host)")
-        out.append((as_array(entry[0], op), entry[1], entry[2]))
+        out.append((as_given(entry[0], op), entry[1], entry[2]))
     return out
 
 

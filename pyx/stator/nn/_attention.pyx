@@ -1,7 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Attention."""
-from stator._array cimport Array, as_array, as_out, new_array
+from stator._array cimport Array, as_array, as_out, new_array, plain_or_other
 from stator._backend cimport enter
 from stator._convert cimport to_flag, to_float
 from stator.cpp cimport attention as cpp
@@ -30,6 +30,7 @@ def attention(q: Array, k: Array, v: Array, /, *, scale: float | None = None, ca
     if scale is not None:
         options.scale = to_float(scale, "nn.attention", "scale")
     options.causal = to_flag(causal, "nn.attention", "causal")
+    mask = plain_or_other(mask)
     options.mask = as_out(mask, "nn.attention", "mask")
     if to_flag(return_lse, "nn.attention", "return_lse"):
         lse = new_array(first.backend)

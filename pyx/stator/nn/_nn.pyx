@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, as_out, new_array
+from stator._array cimport Array, as_array, as_out, new_array, plain_or_other
 from stator._backend cimport enter
 from stator._convert cimport to_axis, to_dtype, to_flag, to_float, to_text
 from stator._integers cimport to_int
@@ -34,6 +34,7 @@ cdef Array of_form(Form form, str op, object x, object axis, object mask, object
     cdef nn.SoftmaxChoice choice
     cdef optional[CppDType] code
     cdef CppStream stream
+    mask = plain_or_other(mask)
     set_choice(choice, op, mask, causal)
     to_dtype(dtype, code, op)
     enter(source.backend, stream)
@@ -52,6 +53,7 @@ cdef Array gradient_of(Form form, str op, object grad, object y, object axis, ob
     cdef int64_t along = to_int(axis, op)
     cdef nn.SoftmaxChoice choice
     cdef CppStream stream
+    mask = plain_or_other(mask)
     set_choice(choice, op, mask, causal)
     enter(g.backend, stream)
     with nogil:
@@ -121,6 +123,7 @@ def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int 
     cdef const State* behind = NULL
     cdef Generator generator = to_source(rng, &state, source.backend, "nn.gumbel_softmax")
     cdef CppStream stream
+    mask = plain_or_other(mask)
     set_choice(choice, "nn.gumbel_softmax", mask, causal)
     enter(source.backend, stream)
     begin_draws(generator, &state)

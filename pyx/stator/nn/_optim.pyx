@@ -1,7 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Steps of optimisers on lists of parameters, loss scaling and the length of gradients."""
-from stator._array cimport Array, as_array, as_out, wrap_array
+from stator._array cimport Array, as_array, as_out, plain_or_other, wrap_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport to_entries, to_flag, to_float, wrong_type
 from stator._integers cimport to_int
@@ -55,6 +55,7 @@ cdef class Lists:
 
     cdef int set(self, optim.StepOptions* options, object lr, object weight_decay, object maximize, object grad_scale,
                  object grad_factor, object found_inf) except -1:
+        found_inf = plain_or_other(found_inf)
         self.kept = (lr, grad_scale, grad_factor, found_inf)
         set_number(&options.lr, lr, self.op, "lr")
         options.weight_decay = to_float(weight_decay, self.op, "weight_decay")

@@ -426,13 +426,12 @@ def test_setitem_into_every_layout(be):
 def test_setitem_refuses(be):
     x = be.zeros((2, 3), dtype="int32")
     for call, error, text in (
-        (lambda: x.__setitem__(0, 1.5), stator.errors.DTypeError, "__setitem__"),
-        (lambda: x.__setitem__(0, be.zeros((3,))), stator.errors.DTypeError, "float64"),
+        (lambda: x.__setitem__(0, 1j), stator.errors.DTypeError, "__setitem__"),
         (lambda: x.__setitem__(0, be.zeros((2,), dtype="int32")), stator.errors.ShapeError, "broadcast"),
         (lambda: x.__setitem__(0, be.zeros((2, 1, 3), dtype="int32")), stator.errors.ShapeError, "broadcast"),
         (lambda: x.__setitem__(5, 1), IndexError, "5"),
-        (lambda: x.__setitem__(0, np.zeros(3)), TypeError, "astype"),
-        (lambda: x.__setitem__(0, 2**40), ValueError, "int32"),
+        (lambda: x.__setitem__(0, np.array(["a"] * 3)), TypeError, "element type"),
+        (lambda: x.__setitem__(0, 2**40), OverflowError, "int32"),
     ):
         with pytest.raises(error, match=text):
             call()

@@ -95,7 +95,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
 
 def _is_real(x: Array, values: Array) -> bool:
     """Whether all eigenvalues of a real matrix are real, for which NumPy gives real arrays. Reads one bool."""
-    return "complex" not in x.dtype.kind and bool(stator.all(stator.imag(values) == 0))
+    return x.dtype.kind != "c" and bool(stator.all(stator.imag(values) == 0))
 
 
 @differs("As NumPy's; eigenvalues, which NumPy too gives in no order, may have another one. Reads a bool on the host.")
@@ -231,7 +231,7 @@ def matrix_rank(
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power; negative powers invert, which synchronises. Integers stay integers."""
     x = square(a, "linalg.matrix_power")
-    by_product = "floating" not in x.dtype.kind or x.dtype.name == "float16"  # of what linalg has no functions
+    by_product = x.dtype.kind not in "fc" or x.dtype.name == "float16"  # of what linalg has no functions
     if not by_product or not isinstance(n, int) or n <= 1:
         power = linalg.matrix_power(x.astype("float32") if by_product and n in (0, 1) else x, n)
         return power.astype(x.dtype, copy=False) if n in (0, 1) else power
