@@ -50,7 +50,7 @@ class Backend:
     @property
     def priority_range(self) -> tuple[int, int]: ...
     def resources(self) -> list[dict[str, Any]]:
-        """The live tracked objects: kind, bytes, age in seconds, origin (the op) and exported."""
+        """The live tracked objects: kind, bytes, age in seconds to three decimals, origin (the op) and exported."""
         ...
     def statistics(self) -> dict[str, Any]:
         """Counts of kernel launches, library calls, bytes copied and, in `calls`, each runtime call."""
