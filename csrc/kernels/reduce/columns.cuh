@@ -107,6 +107,39 @@ STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::wi
   }
 }
 
+// Adds four rows of n elements to others.
+template <class A, class F>
+STATOR_FN void add_rows(A* STATOR_RESTRICT to, const A* const (&row)[4], int n, F taken) {
+  const A *const a = row[0], *const b = row[1], *const c = row[2], *const d = row[3];
+#pragma GCC ivdep
+  for (int i = 0; i < n; ++i) to[i] = to[i] + ((taken(a[i]) + taken(b[i])) + (taken(c[i]) + taken(d[i])));
+}
+
+// Puts the sums of four wide rows into the lanes.
+template <class R, class Source>
+STATOR_FN void enter_four_rows(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Source& source,
+                               const ReductionWork& w, const ColumnTile& t, int64_t row, int together) {
+  using In = typename R::In;
+  In buffer[4][chunk_length];
+  const In* p[4];
+  const int64_t width = together * t.width;
+  int64_t count = 0;
+  for (int64_t j = 0; j < width; j += count) {
+    for (int k = 0; k < 4; ++k) {
+      count = width - j;
+      const int64_t at = t.base + w.reduced.offset(row + int64_t(k) * together) + j * w.column_step;
+      p[k] = source.chunk(buffer[k], at, w.column_step, count);
+    }
+    if (r.mode.skip_nan)
+      add_rows(lanes.value + j, p, int(count), [&](In v) { return r.taken(v); });
+    else if constexpr (is_complex<In>)
+      add_rows(&lanes.value[j].re, {&p[0]->re, &p[1]->re, &p[2]->re, &p[3]->re}, 2 * int(count),
+               [](auto v) { return v; });
+    else
+      add_rows(lanes.value + j, p, int(count), [](In v) { return v; });
+  }
+}
+
 // Fast host: rows [row, row + rows) of a tile, `together` of them as one wide row: acc[j] is what column j of the wide
 // rows is reduced to. The last wide row may be shorter.
 template <class R, class Source>
@@ -135,7 +168,11 @@ STATOR_FN void reduce_chunk(const R& r, const Source& source, const ReductionWor
   const int width = int(t.width), wide = std::min(rows, together) * width;
   typename R::template Lanes<ColumnTuning::width> lanes;
   lanes.clear(r, wide);
-  for (int k = 0, done = 0; done < rows; ++k, done += together)
+  int k = 0, done = 0;
+  if constexpr (adds_rows<R>)
+    for (; done + 4 * together <= rows; done += 4 * together)
+      enter_four_rows(r, lanes, source, w, t, row + done, together);
+  for (; done < rows; ++k, done += together)
     enter_row<R>(r, lanes, source, t.base + w.reduced.offset(row + done), w.column_step,
                  std::min(rows - done, together) * width, k);
   for (int i = 0, j = 0; j < wide; ++i)
@@ -147,7 +184,9 @@ STATOR_FN void reduce_chunk(const R& r, const Source& source, const ReductionWor
 template <class R, class Source, class G>
 STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w, int64_t block) {
   using Acc = typename R::Acc;
-  constexpr int W = ColumnTuning::width, steps = takes_column_runs<R> ? ColumnRun::rows : R::lane_steps;
+  constexpr int W = ColumnTuning::width, steps = takes_column_runs<R> ? ColumnRun::rows
+                                                 : adds_rows<R>       ? ColumnRun::added
+                                                                      : R::lane_steps;
   const R r{w.mode};
   const Source source(w.in, w.in_dtype);
   const ColumnTile t = column_tile(w, block);

@@ -63,7 +63,8 @@ struct SumOf {
   using In = In_;
   using Types = SumTypes<In, C>;
   static constexpr bool located = false;
-  static constexpr int lane_steps = std::is_integral_v<C> ? 127 : 16;  // a narrow lane can hold 127; few roundings
+  // A narrow lane can hold 127; a sum of equal floats rounds in one direction, so few of them.
+  static constexpr int lane_steps = std::is_integral_v<C> ? 127 : 8;
   using Lane = typename Types::Lane;
   using Acc = typename Types::Acc;
   template <int W>

@@ -22,6 +22,7 @@ inline constexpr int worth_numbers = 512;
 // What run_of_columns() takes at once: 16 KiB of doubles, which stay in the nearest cache.
 struct ColumnRun {
   static constexpr int rows = 64, columns = 32;
+  static constexpr int added = 16;  // rows of a sum
 };
 
 // The elements of a run as A: in place or converted, before they are used, because loops that convert and accumulate do
@@ -41,10 +42,33 @@ struct Run {
   }
 };
 
+// The elements of one vector of the instruction set, and of those that its four accumulators take by eight sums each.
+template <class A>
+inline constexpr int vector_elements = __BIGGEST_ALIGNMENT__ / int(sizeof(A));
+template <class R>
+inline constexpr int vector_elements<complex<R>> = vector_elements<R>;
+template <class A>
+inline constexpr int few_sums = 32 * vector_elements<A>;
+
+// Floats are added in parts, so that few sums follow each other; what is left of whole vectors is a part too, since
+// single elements would be added to all others one after the other.
 template <class In, class C>
   requires std::is_same_v<In, typename SumOf<In, C>::Lane>
 STATOR_FN typename SumOf<In, C>::Acc run_of(const SumOf<In, C>& r, const In* p, int n) {
-  const auto sum = [=](auto value) { return reduce_lanes<In>(n, Sum{}, value); };
+  const auto sum = [=](auto value) {
+    if constexpr (std::is_integral_v<In>) {
+      return reduce_lanes<In>(n, Sum{}, value);
+    } else {
+      const int whole = n / vector_elements<In> * vector_elements<In>;
+      In total = In(0);
+      for (int first = 0; first < whole; first += few_sums<In>)
+        total = total + reduce_lanes<In>(std::min(few_sums<In>, whole - first), Sum{},
+                                         [=](int64_t i) { return value(first + i); });
+      In rest = In(0);
+      for (int i = whole; i < n; ++i) rest = rest + value(i);
+      return total + rest;
+    }
+  };
   return r.widen(r.mode.skip_nan ? sum([=](int64_t i) { return p[i] == p[i] ? p[i] : In(0); })
                                  : sum([=](int64_t i) { return p[i]; }));
 }
@@ -183,6 +207,12 @@ STATOR_FN typename LogSumExpOf<In>::Acc run_of(const LogSumExpOf<In>&, const In*
 
 template <class R>
 inline constexpr bool takes_runs = fast_host && requires(const R& r, const typename R::In* p) { run_of(r, p, 1); };
+// Whether columns are added four rows at a time.
+template <class R>
+inline constexpr bool adds_rows = false;
+template <class In, class C>
+inline constexpr bool adds_rows<SumOf<In, C>> =
+    fast_host && !std::is_integral_v<C> && std::is_same_v<In, typename SumOf<In, C>::Lane>;
 template <class R>
 inline constexpr bool takes_column_runs =
     fast_host &&
