@@ -20,20 +20,44 @@ struct CombineMoments {
   }
 };
 
-// The moments of those of `value` for which used(i) is true; the others are 0.
+// The moments of those of `value` for which used(i) is true; the others are 0. What the mean loses in rounding is in
+// the sum of the deviations from it, so that the mean of equal elements is the element.
 template <class A, int N, class F>
 STATOR_FN Moments<A> moments_of(const A (&value)[N], int count, F used) {
   A sum = A(0);
   STATOR_UNROLL()
   for (int i = 0; i < N; ++i) sum += value[i];
-  const A mean = count > 0 ? sum / A(count) : A(0);
-  A m2 = A(0);
+  const A share = count > 0 ? A(1) / A(count) : A(0), mean = sum * share;
+  A m2 = A(0), rest = A(0);
   STATOR_UNROLL()
   for (int i = 0; i < N; ++i) {
-    const A d = value[i] - mean;
-    m2 += used(i) ? d * d : A(0);
+    const A d = used(i) ? value[i] - mean : A(0);
+    rest += d;
+    m2 += d * d;
   }
-  return {A(count), mean, m2};
+  const A shift = rest * share, left = m2 - rest * shift;
+  return {A(count), mean + shift, left < A(0) ? A(0) : left};
+}
+
+// Whether a mean has to be computed again: the deviation is so small beside it that its rounding error shows.
+template <class A>
+STATOR_FN bool is_mean_coarse(A mean, A m2, A n) {
+  return m2 * A(256) < mean * mean * n;
+}
+
+// The moments of n elements x(i), by all threads of a block; not centered, about 0.
+template <class A, class G, class F>
+STATOR_FN Moments<A> moments_over(const G& group, int64_t n, bool centered, F x) {
+  A mean = A(0);
+  if (centered) mean = group.template map_sum<A>(n, x) / A(n);
+  for (bool corrected = !centered;; corrected = true) {
+    const A m2 = group.template map_sum<A>(n, [=](int64_t i) {
+      const A d = x(i) - mean;
+      return d * d;
+    });
+    if (corrected || !is_mean_coarse(mean, m2, A(n))) return {A(n), mean, m2};
+    mean += group.template map_sum<A>(n, [=](int64_t i) { return x(i) - mean; }) / A(n);
+  }
 }
 
 }  // namespace stator::STATOR_TARGET

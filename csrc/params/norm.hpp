@@ -44,6 +44,7 @@ struct ChannelNorm {
   void *mean, *var;       // forward in training: results. else: operands
   void *dweight, *dbias;  // backward
   void* sums;             // backward: scratch of two numbers a channel
+  void* scales;           // training: scratch, as channel_norm_needs says
   void* partials;         // scratch, as channel_norm_needs says
   uint32_t* counters;     // zeroed scratch
   DType dtype;
@@ -54,6 +55,7 @@ struct ChannelNorm {
 };
 struct ChannelNormNeeds {
   int64_t partial_bytes, counter_bytes;  // 0 where channels are not divided among blocks
+  int64_t scale_bytes;                   // 0 where they are computed again
 };
 
 // running += momentum * (batch - running), for n means and variances of float32 or float64. The variances of the batch

@@ -1,6 +1,7 @@
 // Normalisation of channels over a batch: how blocks divide it, and what a channel's elements are multiplied by.
 #pragma once
 
+#include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
@@ -8,6 +9,7 @@
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "device/moments.cuh"
+#include "device/rescale.cuh"
 #include "device/vector.cuh"
 #include "kernels/norm/activations.cuh"
 #include "params/norm.hpp"
@@ -34,28 +36,121 @@ struct ChannelCut {
   STATOR_FN int64_t end(int64_t split) const { return (split + 1) * size < units ? (split + 1) * size : units; }
 };
 
-// forward: y = (x - mean) * factor + shift, and its activation. backward: dx = factor * (grad - plain - (x - mean) *
-// slope), where grad is that of y.
+// A channel's mean and deviation, both of its elements times `factor`: 1, or a power of two without which their squares
+// would leave the range of A.
+template <class A>
+struct ChannelScale {
+  A mean, inverse, factor;  // inverse: 1 / deviation
+
+  STATOR_FN A above(A x) const { return x * factor - mean; }
+};
+
+// Whether the deviation of a channel is not to be had from its variance in A.
+template <class A>
+STATOR_FN bool lacks_deviation(const params::ChannelNorm& p, A var) {
+  return p.training && !SquareRange<A>::has(var + A(p.eps));
+}
+
+// From the mean and the variance.
+template <class A>
+STATOR_FN ChannelScale<A> stored_scale(const params::ChannelNorm& p, int64_t c) {
+  return {static_cast<const A*>(p.mean)[c], A(1) / sqrt(static_cast<const A*>(p.var)[c] + A(p.eps)), A(1)};
+}
+
+template <class A>
+struct ComputedScale {
+  ChannelScale<A> scale;
+  bool finite;  // all elements are, and the others are theirs
+  A mean, var;
+};
+// From the elements, by all threads of a block: for the few channels that lack a deviation.
+template <class T, class G>
+STATOR_CALL ComputedScale<opmath_t<T>> computed_scale(const G& group, const params::ChannelNorm& p, int64_t c) {
+  using A = opmath_t<T>;
+  const T* const x = static_cast<const T*>(p.residual == nullptr ? p.x : p.sum) + c * p.inner;
+  const bool adjacent = p.inner == 1;
+  const int64_t parts = adjacent ? 1 : p.samples, count = adjacent ? p.samples : p.inner;
+  const int64_t step = adjacent ? p.channels : 1, apart = p.channels * p.inner;
+  const A n = A(p.samples * p.inner);
+  A largest = A(0);
+  STATOR_UNROLL(1)
+  for (int64_t s = 0; s < parts; ++s)
+    largest = Max{}(largest, group.template map_reduce<A>(
+                                 count, Max{}, [=](int64_t i) { return abs(convert<A>(x[s * apart + i * step])); }));
+  const A factor = SquareRange<A>::factor(largest);
+  const auto sum_of = [&](auto f) {
+    Cascade<A> sum;
+    STATOR_UNROLL(1)
+    for (int64_t s = 0; s < parts; ++s)
+      sum.add(
+          group.template map_sum<A>(count, [=](int64_t i) { return f(convert<A>(x[s * apart + i * step]) * factor); }));
+    return sum.value();
+  };
+  A mean = A(0), m2 = A(0);
+  STATOR_UNROLL(1)
+  for (int turn = 0; turn < 2; ++turn) mean += sum_of([=](A v) { return v - mean; }) / n;
+  m2 = sum_of([=](A v) { return (v - mean) * (v - mean); });
+  const A own = mean / factor, eps = A(p.eps);
+  const bool finite = factor != A(1);
+  if (m2 == A(0)) return {{own, A(1) / sqrt(eps), A(1)}, finite, own, m2};
+  return {{mean, A(1) / sqrt(m2 / n + eps * factor * factor), factor}, finite, own, m2 / n / factor / factor};
+}
+
+// In the launch after that of the sums, which noted it; the fast host computes it again.
+template <class T, class G>
+STATOR_FN ChannelScale<opmath_t<T>> found_scale(const G& group, const params::ChannelNorm& p, int64_t c) {
+  using A = opmath_t<T>;
+  if (!lacks_deviation(p, static_cast<const A*>(p.var)[c])) return stored_scale<A>(p, c);
+  if constexpr (fast_host) return computed_scale<T>(group, p, c).scale;
+  return static_cast<const ChannelScale<A>*>(p.scales)[c];
+}
+
+// Notes the scale of a channel that lacks a deviation and, of finite elements, its mean and variance.
+template <class T, class G>
+STATOR_FN void store_scale(const G& group, const params::ChannelNorm& p, int64_t c) {
+  using A = opmath_t<T>;
+  const ComputedScale<A> found = computed_scale<T>(group, p, c);
+  if (group.rank() != 0) return;
+  if (!fast_host) static_cast<ChannelScale<A>*>(p.scales)[c] = found.scale;
+  if (!found.finite) return;
+  static_cast<A*>(p.mean)[c] = found.mean;
+  static_cast<A*>(p.var)[c] = found.var;
+}
+
+// The scale of a channel, which the last argument's block notes where the variance does not give it.
+template <class T, class G>
+STATOR_FN ChannelScale<opmath_t<T>> first_scale(const G& group, const params::ChannelNorm& p, int64_t c, bool notes) {
+  using A = opmath_t<T>;
+  if (!lacks_deviation(p, static_cast<const A*>(p.var)[c])) return stored_scale<A>(p, c);
+  const ChannelScale<A> found = computed_scale<T>(group, p, c).scale;
+  if (!fast_host && notes && group.rank() == 0) static_cast<ChannelScale<A>*>(p.scales)[c] = found;
+  return found;
+}
+
+// forward: y = (x * scale - mean) * factor + shift, and its activation. backward: dx = factor * (grad - plain - (x *
+// scale - mean) * slope) * scale, where grad is that of y.
 template <class A>
 struct ChannelCoefficients {
-  A mean, factor, shift, plain, slope;
+  A mean, scale, factor, shift, plain, slope;
 
-  STATOR_FN A normal(A x) const { return (x - mean) * factor + shift; }
-  STATOR_FN A gradient(A x, A grad) const { return factor * (grad - plain - (x - mean) * slope); }
+  STATOR_FN A above(A x) const { return x * scale - mean; }
+  STATOR_FN A normal(A x) const { return above(x) * factor + shift; }
+  STATOR_FN A gradient(A x, A grad) const { return factor * (grad - plain - above(x) * slope) * scale; }
 };
 
 // Summed: with what the first launch of the gradient summed up.
 template <class T, bool Summed>
-STATOR_FN ChannelCoefficients<opmath_t<T>> channel_coefficients(const params::ChannelNorm& p, int64_t c) {
+STATOR_FN ChannelCoefficients<opmath_t<T>> channel_coefficients(const params::ChannelNorm& p, int64_t c,
+                                                                ChannelScale<opmath_t<T>> scale) {
   using A = opmath_t<T>;
   ChannelCoefficients<A> k{};
-  k.mean = static_cast<const A*>(p.mean)[c];
-  const A inverse = A(1) / sqrt(static_cast<const A*>(p.var)[c] + A(p.eps));
-  k.factor = p.weight != nullptr ? inverse * convert<A>(static_cast<const T*>(p.weight)[c]) : inverse;
+  k.mean = scale.mean;
+  k.scale = scale.factor;
+  k.factor = p.weight != nullptr ? scale.inverse * convert<A>(static_cast<const T*>(p.weight)[c]) : scale.inverse;
   k.shift = p.bias != nullptr ? convert<A>(static_cast<const T*>(p.bias)[c]) : A(0);
   if (Summed && p.training) {
     k.plain = static_cast<const A*>(p.sums)[c];
-    k.slope = static_cast<const A*>(p.sums)[p.channels + c] * inverse;
+    k.slope = static_cast<const A*>(p.sums)[p.channels + c] * scale.inverse;
   }
   return k;
 }
@@ -82,15 +177,13 @@ struct CombineTotals {
 };
 
 template <class T, class A>
-STATOR_FN void store_total(const params::ChannelNorm& p, int64_t c, const Moments<A>& total) {
+STATOR_FN void store_total(const params::ChannelNorm& p, int64_t c, const Moments<A>& total, ChannelScale<A>) {
   static_cast<A*>(p.mean)[c] = total.n > A(0) ? total.mean : limits<A>::nan();
   static_cast<A*>(p.var)[c] = total.m2 / total.n;
 }
 template <class T, class A>
-STATOR_FN void store_total(const params::ChannelNorm& p, int64_t c, const SlopeSums<A>& total) {
-  const A n = A(p.samples * p.inner);
-  const A inverse = A(1) / sqrt(static_cast<const A*>(p.var)[c] + A(p.eps));
-  const A weighted = total.weighted * inverse;
+STATOR_FN void store_total(const params::ChannelNorm& p, int64_t c, const SlopeSums<A>& total, ChannelScale<A> scale) {
+  const A n = A(p.samples * p.inner), weighted = n > A(0) ? total.weighted * scale.inverse : A(0);
   static_cast<T*>(p.dweight)[c] = convert<T>(weighted);
   static_cast<T*>(p.dbias)[c] = convert<T>(total.plain);
   static_cast<A*>(p.sums)[c] = total.plain / n;

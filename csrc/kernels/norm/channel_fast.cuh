@@ -30,17 +30,12 @@ STATOR_FN ChannelTotal<opmath_t<T>, Backward> fast_part(const G& group, const pa
     ChannelTotal<A, Backward> total{};
     for_slopes<T>(p, at, k, buffer, [&](int64_t, int64_t count, const T* x, const A* slope) {
       total.plain += group.template map_sum<A>(count, [=](int64_t i) { return slope[i]; });
-      total.weighted += group.template map_sum<A>(count, [=](int64_t i) { return slope[i] * (A(x[i]) - k.mean); });
+      total.weighted += group.template map_sum<A>(count, [=](int64_t i) { return slope[i] * k.above(A(x[i])); });
     });
     return total;
   } else {
     const T* const x = fast_input<T>(group, p, at, p.inner);
-    const A middle = group.template map_sum<A>(p.inner, [=](int64_t i) { return A(x[i]); }) / A(p.inner);
-    const A m2 = group.template map_sum<A>(p.inner, [=](int64_t i) {
-      const A d = A(x[i]) - middle;
-      return d * d;
-    });
-    return {A(p.inner), middle, m2};
+    return moments_over<A>(group, p.inner, true, [=](int64_t i) { return A(x[i]); });
   }
 }
 
@@ -50,8 +45,12 @@ STATOR_KERNEL(Size) void fast_apart_sums_kernel(params::ChannelNorm p, ChannelCu
   using Total = ChannelTotal<A, Backward>;
   const Group<Size> group;
   const int64_t channel = group.block() / cut.splits, split = group.block() % cut.splits;
+  ChannelScale<A> scale{};
   ChannelCoefficients<A> k{};
-  if constexpr (Backward) k = channel_coefficients<T, false>(p, channel);
+  if constexpr (Backward) {
+    scale = first_scale<T>(group, p, channel, split == 0);
+    k = channel_coefficients<T, false>(p, channel, scale);
+  }
   Total total{};
   for (int64_t sample = cut.begin(split); sample < cut.end(split); ++sample)
     total = CombineTotals{}(total, fast_part<T, Backward>(group, p, (sample * p.channels + channel) * p.inner, k));
@@ -62,7 +61,9 @@ STATOR_KERNEL(Size) void fast_apart_sums_kernel(params::ChannelNorm p, ChannelCu
     total = Total{};
     for (int64_t s = 0; s < cut.splits; ++s) total = CombineTotals{}(total, partials[s]);
   }
-  store_total<T>(p, channel, total);
+  store_total<T>(p, channel, total, scale);
+  if constexpr (!Backward)
+    if (lacks_deviation(p, total.m2 / total.n)) store_scale<T>(group, p, channel);
 }
 
 // The totals of adjacent channels, in arrays.
@@ -83,9 +84,23 @@ struct FastMoments {
     }
     const A rows = A(end - begin), share = rows / (n + rows);
     for (int j = 0; j < count; ++j) sum[j] /= rows;
-    for (int64_t row = begin; row < end; ++row) {
-      const T* const x = rows_of + row * p.channels + first;
-      for (int j = 0; j < count; ++j) squares[j] += (A(x[j]) - sum[j]) * (A(x[j]) - sum[j]);
+    const auto for_rows = [&](auto f) {
+      for (int64_t row = begin; row < end; ++row) {
+        const T* const x = rows_of + row * p.channels + first;
+        for (int j = 0; j < count; ++j) f(j, A(x[j]) - sum[j]);
+      }
+    };
+    for_rows([&](int j, A d) { squares[j] += d * d; });
+    bool coarse = false;
+    for (int j = 0; j < count; ++j) coarse |= is_mean_coarse(sum[j], squares[j], rows);
+    if (coarse) {
+      A rest[tile] = {};
+      for_rows([&](int j, A d) { rest[j] += d; });
+      for (int j = 0; j < count; ++j) {
+        sum[j] += rest[j] / rows;
+        squares[j] = A(0);
+      }
+      for_rows([&](int j, A d) { squares[j] += d * d; });
     }
     for (int j = 0; j < count; ++j) {
       const A apart = sum[j] - mean[j];
@@ -99,23 +114,23 @@ struct FastMoments {
 template <class A>
 struct FastSlopes {
   static constexpr int tile = ChannelTuning::tile;
-  A plain[tile] = {}, weighted[tile] = {};
+  A plain[tile] = {}, weighted[tile] = {}, mean[tile], scale[tile], factor[tile], shift[tile];
 
+  STATOR_FN void set(int j, const ChannelCoefficients<A>& k) {
+    mean[j] = k.mean, scale[j] = k.scale, factor[j] = k.factor, shift[j] = k.shift;
+  }
   template <class T, class G>
   STATOR_FN void enter(const G&, const params::ChannelNorm& p, int64_t first, int count, int64_t begin, int64_t end) {
-    A sum[tile] = {}, products[tile] = {}, mean[tile], factor[tile], shift[tile], buffer[tile];
-    for (int j = 0; j < count; ++j) {
-      const ChannelCoefficients<A> k = channel_coefficients<T, false>(p, first + j);
-      mean[j] = k.mean, factor[j] = k.factor, shift[j] = k.shift;
-    }
+    A sum[tile] = {}, products[tile] = {}, buffer[tile];
     for (int64_t row = begin; row < end; ++row) {
       const T* const x = static_cast<const T*>(p.x) + row * p.channels + first;
       const T* const grad = static_cast<const T*>(p.grad) + row * p.channels + first;
       const A* STATOR_RESTRICT const slope = fast_slopes(
-          p.activation, count, grad, [&](int64_t j) { return (A(x[j]) - mean[j]) * factor[j] + shift[j]; }, buffer);
+          p.activation, count, grad, [&](int64_t j) { return (A(x[j]) * scale[j] - mean[j]) * factor[j] + shift[j]; },
+          buffer);
       for (int j = 0; j < count; ++j) {
         sum[j] += slope[j];
-        products[j] += slope[j] * (A(x[j]) - mean[j]);
+        products[j] += slope[j] * (A(x[j]) * scale[j] - mean[j]);
       }
     }
     for (int j = 0; j < count; ++j) plain[j] += sum[j];
@@ -133,6 +148,18 @@ STATOR_KERNEL(Size) void fast_adjacent_sums_kernel(params::ChannelNorm p, Channe
   const int64_t first = group.block() / cut.splits * tile, split = group.block() % cut.splits;
   const int count = int(p.channels - first < tile ? p.channels - first : tile);
   std::conditional_t<Backward, FastSlopes<A>, FastMoments<A>> totals;
+  ChannelScale<A> scale[tile] = {};
+  if constexpr (Backward) {
+    for (int j = 0; j < count; ++j) {
+      scale[j] = first_scale<T>(group, p, first + j, split == 0);
+      totals.set(j, channel_coefficients<T, false>(p, first + j, scale[j]));
+    }
+  }
+  const auto store = [&](int j, const Total& total) {
+    store_total<T>(p, first + j, total, scale[j]);
+    if constexpr (!Backward)
+      if (lacks_deviation(p, total.m2 / total.n)) store_scale<T>(group, p, first + j);
+  };
   for (int64_t row = cut.begin(split); row < cut.end(split); row += few)
     totals.template enter<T>(group, p, first, count, row, row + few < cut.end(split) ? row + few : cut.end(split));
   if (cut.splits > 1) {
@@ -142,11 +169,11 @@ STATOR_KERNEL(Size) void fast_adjacent_sums_kernel(params::ChannelNorm p, Channe
     for (int j = 0; j < count; ++j) {
       Total total = partials[j];
       for (int64_t s = 1; s < cut.splits; ++s) total = CombineTotals{}(total, partials[s * tile + j]);
-      store_total<T>(p, first + j, total);
+      store(j, total);
     }
     return;
   }
-  for (int j = 0; j < count; ++j) store_total<T>(p, first + j, totals.at(j));
+  for (int j = 0; j < count; ++j) store(j, totals.at(j));
 }
 
 // Channels that are apart: a block takes neighbouring segments, each a channel of a sample.
@@ -158,7 +185,8 @@ STATOR_KERNEL(Size) void fast_apart_apply_kernel(params::ChannelNorm p) {
   const int64_t last = (group.block() + 1) * segments / group.blocks();
   for (int64_t s = group.block() * segments / group.blocks(); s < last; ++s) {
     T* const y = static_cast<T*>(p.y) + s * p.inner;
-    const ChannelCoefficients<A> k = channel_coefficients<T, Backward>(p, s % p.channels);
+    const int64_t c = s % p.channels;
+    const ChannelCoefficients<A> k = channel_coefficients<T, Backward>(p, c, found_scale<T>(group, p, c));
     if constexpr (Backward) {
       A buffer[slope_chunk];
       for_slopes<T>(p, s * p.inner, k, buffer, [&](int64_t first, int64_t count, const T* x, const A* slope) {
@@ -179,31 +207,40 @@ STATOR_KERNEL(Size) void fast_adjacent_apply_kernel(params::ChannelNorm p, int64
   const Group<Size> group;
   const int64_t first = group.block() / splits * tile, split = group.block() % splits;
   const int count = int(p.channels - first < tile ? p.channels - first : tile);
-  A mean[tile], factor[tile], shift[tile], plain[tile], slope[tile];
+  A mean[tile], scale[tile], factor[tile], shift[tile], plain[tile], slope[tile];
+  bool scaled = false;
   for (int j = 0; j < count; ++j) {
-    const ChannelCoefficients<A> k = channel_coefficients<T, Backward>(p, first + j);
-    mean[j] = k.mean, factor[j] = k.factor, shift[j] = k.shift, plain[j] = k.plain, slope[j] = k.slope;
+    const ChannelCoefficients<A> k =
+        channel_coefficients<T, Backward>(p, first + j, found_scale<T>(group, p, first + j));
+    mean[j] = k.mean, scale[j] = k.scale, factor[j] = k.factor, shift[j] = k.shift;
+    plain[j] = k.plain, slope[j] = k.slope;
+    scaled |= k.scale != A(1);
   }
   const int64_t last = (split + 1) * p.samples / splits;
   A buffer[tile];
-  for (int64_t row = split * p.samples / splits; row < last; ++row) {
-    const int64_t at = row * p.channels + first;
-    T* STATOR_RESTRICT const y = static_cast<T*>(p.y) + at;
-    const T* STATOR_RESTRICT const x = fast_input<T>(group, p, at, count);
-    const auto normal = [&](int64_t j) { return (A(x[j]) - mean[j]) * factor[j] + shift[j]; };
-    if constexpr (Backward) {
-      const T* const grad = static_cast<const T*>(p.grad) + at;
-      const A* STATOR_RESTRICT const passed = fast_slopes(p.activation, count, grad, normal, buffer);
-      for (int j = 0; j < count; ++j) {
-        const ChannelCoefficients<A> k{mean[j], factor[j], shift[j], plain[j], slope[j]};
-        y[j] = T(k.gradient(A(x[j]), passed[j]));
+  // above(j, x): what is above the mean, of element j of a row.
+  const auto apply = [&](auto above) {
+    for (int64_t row = split * p.samples / splits; row < last; ++row) {
+      const int64_t at = row * p.channels + first;
+      T* STATOR_RESTRICT const y = static_cast<T*>(p.y) + at;
+      const T* STATOR_RESTRICT const x = fast_input<T>(group, p, at, count);
+      const auto normal = [&](int64_t j) { return above(j, A(x[j])) * factor[j] + shift[j]; };
+      if constexpr (Backward) {
+        const T* const grad = static_cast<const T*>(p.grad) + at;
+        const A* STATOR_RESTRICT const passed = fast_slopes(p.activation, count, grad, normal, buffer);
+        for (int j = 0; j < count; ++j)
+          y[j] = T(factor[j] * (passed[j] - plain[j] - above(j, A(x[j])) * slope[j]) * scale[j]);
+      } else if (p.activation == params::NormActivation::none) {
+        for (int j = 0; j < count; ++j) y[j] = T(normal(j));
+      } else {
+        fast_store(group, p.activation, count, y, normal);
       }
-    } else if (p.activation == params::NormActivation::none) {
-      for (int j = 0; j < count; ++j) y[j] = T((A(x[j]) - mean[j]) * factor[j] + shift[j]);
-    } else {
-      fast_store(group, p.activation, count, y, normal);
     }
-  }
+  };
+  if (scaled)
+    apply([&](int64_t j, A x) { return x * scale[j] - mean[j]; });
+  else
+    apply([&](int64_t j, A x) { return x - mean[j]; });
 }
 
 }  // namespace stator::STATOR_TARGET::norm

@@ -31,9 +31,10 @@ ChannelCut cut_channels(const params::DeviceLimits& limits, const params::Channe
 
 params::ChannelNormNeeds channel_norm_needs(const params::DeviceLimits& limits, const params::ChannelNorm& p) {
   const ChannelCut cut = cut_channels(limits, p);
-  if (cut.splits == 1) return {0, 0};
   const int64_t total = (p.dtype == DType::float64 ? 8 : 4) * 3, wide = p.inner == 1 ? ChannelTuning::tile : 1;
-  return {cut.tiles * cut.splits * wide * total, cut.tiles * int64_t(sizeof(uint32_t))};
+  const int64_t scales = p.training && !fast_host ? p.channels * total : 0;
+  if (cut.splits == 1) return {0, 0, scales};
+  return {cut.tiles * cut.splits * wide * total, cut.tiles * int64_t(sizeof(uint32_t)), scales};
 }
 
 template <class T, bool Backward>

@@ -13,17 +13,23 @@ STATOR_FN int64_t whole_vectors(int64_t vectors) {
   return vectors * V;
 }
 
+struct BitOr {
+  STATOR_FN uint32_t operator()(uint32_t a, uint32_t b) const { return a | b; }
+};
+
 // Adds N elements, of which `count` are used, to a thread's total.
 template <class A, int N, class F>
-STATOR_FN void enter_total(Moments<A>& total, const A (&x)[N], const A (&)[N], A, int count, F used) {
+STATOR_FN void enter_total(Moments<A>& total, const A (&x)[N], const A (&)[N], const ChannelCoefficients<A>&, int count,
+                           F used) {
   total = CombineMoments{}(total, moments_of(x, count, used));
 }
 template <class A, int N, class F>
-STATOR_FN void enter_total(SlopeSums<A>& total, const A (&x)[N], const A (&grad)[N], A mean, int, F used) {
+STATOR_FN void enter_total(SlopeSums<A>& total, const A (&x)[N], const A (&grad)[N], const ChannelCoefficients<A>& k,
+                           int, F used) {
   STATOR_UNROLL()
   for (int i = 0; i < N; ++i) {
     total.plain += used(i) ? grad[i] : A(0);
-    total.weighted += used(i) ? grad[i] * (x[i] - mean) : A(0);
+    total.weighted += used(i) ? grad[i] * k.above(x[i]) : A(0);
   }
 }
 
@@ -58,15 +64,23 @@ STATOR_FN void through_activation(const params::ChannelNorm& p, const A (&x)[N],
   }
 }
 
+// Calls f(c), in all threads, for each channel of a tile of 32 that lacks a deviation, as a thread of the channel says.
+template <int Size, class F>
+STATOR_FN void for_lacking(const Group<Size>& group, bool lacks, F f) {
+  const uint32_t all = group.reduce(lacks ? uint32_t(1) << group.rank() % 32 : uint32_t(0), BitOr{});
+  STATOR_UNROLL(1)
+  for (int c = 0; c < 32; ++c)
+    if (all >> c & 1) f(c);
+}
+
 // A channel whose elements are apart from those of others: thread by thread, in vectors of V.
 template <class T, int V, bool Backward, int Size>
 STATOR_FN ChannelTotal<opmath_t<T>, Backward> apart_total(const Group<Size>& group, const params::ChannelNorm& p,
-                                                          const ChannelCut& cut, int64_t channel, int64_t split) {
+                                                          const ChannelCut& cut, int64_t channel, int64_t split,
+                                                          const ChannelCoefficients<opmath_t<T>>& k) {
   using A = opmath_t<T>;
   constexpr int U = ChannelTuning::units;
   ChannelTotal<A, Backward> total{};
-  ChannelCoefficients<A> k{};
-  if constexpr (Backward) k = channel_coefficients<T, false>(p, channel);
   STATOR_UNROLL(1)
   for (int64_t first = cut.begin(split) + group.rank(); first < cut.end(split); first += int64_t(U) * Size) {
     A x[U * V] = {}, grad[U * V] = {};
@@ -89,7 +103,7 @@ STATOR_FN ChannelTotal<opmath_t<T>, Backward> apart_total(const Group<Size>& gro
       }
     }
     if constexpr (Backward) through_activation<V == 1 ? U : V>(p, x, grad, [&](int) { return k; });
-    enter_total(total, x, grad, k.mean, count, [=](int i) { return i < count; });
+    enter_total(total, x, grad, k, count, [=](int i) { return i < count; });
   }
   return total;
 }
@@ -100,8 +114,14 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_apart_sums_kernel(params::ChannelNo
   using Total = ChannelTotal<A, Backward>;
   const Group<Size> group;
   const int64_t channel = group.block() / cut.splits, split = group.block() % cut.splits;
-  Total total = cut.vectors ? apart_total<T, vector_width<T>, Backward>(group, p, cut, channel, split)
-                            : apart_total<T, 1, Backward>(group, p, cut, channel, split);
+  ChannelScale<A> scale{};
+  ChannelCoefficients<A> k{};
+  if constexpr (Backward) {
+    scale = first_scale<T>(group, p, channel, split == 0);
+    k = channel_coefficients<T, false>(p, channel, scale);
+  }
+  Total total = cut.vectors ? apart_total<T, vector_width<T>, Backward>(group, p, cut, channel, split, k)
+                            : apart_total<T, 1, Backward>(group, p, cut, channel, split, k);
   total = group.reduce(total, CombineTotals{});
   if (cut.splits > 1) {
     Total* const partials = static_cast<Total*>(p.partials) + channel * cut.splits;
@@ -112,7 +132,9 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_apart_sums_kernel(params::ChannelNo
     for (int64_t s = group.rank(); s < cut.splits; s += Size) total = CombineTotals{}(total, partials[s]);
     total = group.reduce(total, CombineTotals{});
   }
-  if (group.rank() == 0) store_total<T>(p, channel, total);
+  if (group.rank() == 0) store_total<T>(p, channel, total, scale);
+  if constexpr (!Backward)
+    if (lacks_deviation(p, total.m2 / total.n)) store_scale<T>(group, p, channel);
 }
 
 // Combines the totals of the threads below each other, in those of the first warp.
@@ -141,8 +163,17 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::Channe
   const int64_t tile = group.block() / cut.splits, split = group.block() % cut.splits;
   const int64_t channel = tile * 32 + group.rank() % 32;
   const bool inside = channel < p.channels;
+  ChannelScale<A> scale{};
   ChannelCoefficients<A> k{};
-  if (Backward && inside) k = channel_coefficients<T, false>(p, channel);
+  if constexpr (Backward) {
+    const bool lacks = inside && lacks_deviation(p, static_cast<const A*>(p.var)[channel]);
+    if (inside && !lacks) scale = stored_scale<A>(p, channel);
+    for_lacking(group, lacks, [&](int c) {
+      const ChannelScale<A> found = first_scale<T>(group, p, tile * 32 + c, split == 0);
+      if (group.rank() % 32 == c) scale = found;
+    });
+    if (inside) k = channel_coefficients<T, false>(p, channel, scale);
+  }
   Total total{};
   STATOR_UNROLL(1)
   for (int64_t first = cut.begin(split) + group.rank() / 32; inside && first < cut.end(split); first += R * high) {
@@ -157,7 +188,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::Channe
       if constexpr (Backward) grad[r] = convert<A>(static_cast<const T*>(p.grad)[at]);
     }
     if constexpr (Backward) through_activation<R>(p, x, grad, [&](int) { return k; });
-    enter_total(total, x, grad, k.mean, count, [=](int i) { return i < count; });
+    enter_total(total, x, grad, k, count, [=](int i) { return i < count; });
   }
   total = fold_totals(group, total);
   const bool mine = group.rank() < 32 && inside;
@@ -171,7 +202,10 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::Channe
       total = CombineTotals{}(total, partials[s * 32 + group.rank() % 32]);
     total = fold_totals(group, total);
   }
-  if (mine) store_total<T>(p, channel, total);
+  if (mine) store_total<T>(p, channel, total, scale);
+  if constexpr (!Backward)
+    for_lacking(group, mine && lacks_deviation(p, total.m2 / total.n),
+                [&](int c) { store_scale<T>(group, p, tile * 32 + c); });
 }
 
 // The second launch: the result, or the gradient, of one vector of V elements.
@@ -212,7 +246,7 @@ STATOR_FN void apply_apart(const Group<Size>& group, const params::ChannelNorm& 
     if (unit >= all) return;
     int64_t c;
     channels.divmod(cut.inner.divide(unit), c);
-    const auto coefficients = channel_coefficients<T, Backward>(p, c);
+    const auto coefficients = channel_coefficients<T, Backward>(p, c, found_scale<T>(group, p, c));
     apply_vector<T, V, Backward>(p, unit * V, [&](int) { return coefficients; });
   }
 }
@@ -226,7 +260,8 @@ STATOR_FN void apply_adjacent(const Group<Size>& group, const params::ChannelNor
   if (first >= last) return;
   ChannelCoefficients<opmath_t<T>> coefficients[V];
   STATOR_UNROLL()
-  for (int j = 0; j < V; ++j) coefficients[j] = channel_coefficients<T, Backward>(p, vector * V + j);
+  for (int j = 0; j < V; ++j)
+    coefficients[j] = channel_coefficients<T, Backward>(p, vector * V + j, found_scale<T>(group, p, vector * V + j));
   STATOR_UNROLL(4)
   for (int64_t row = first; row < last; ++row)
     apply_vector<T, V, Backward>(p, whole_vectors<V>(row * (p.channels / V) + vector),

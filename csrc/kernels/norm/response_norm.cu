@@ -1,9 +1,11 @@
 // Local response normalisation: each element is divided by a power of the mean square over neighbouring channels.
 #include "device/convert.cuh"
+#include "device/functional.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "device/rescale.cuh"
 #include "kernels/norm/dtypes.cuh"
 #include "params/norm.hpp"
 
@@ -68,6 +70,25 @@ struct Response {
       y[at] = convert<T>(v * negative_power(d, beta));
     }
   }
+
+  // The result where the sum of the squares is too large for A: x and the window are multiplied by a power of two.
+  STATOR_COLD void finish_large(int64_t base, int64_t inner, int64_t c) const {
+    const int64_t low = c - before() > 0 ? c - before() : 0;
+    const int64_t high = c + behind() < channels - 1 ? c + behind() : channels - 1;
+    A largest = A(0), sum = A(0);
+    STATOR_UNROLL(1)
+    for (int64_t other = low; other <= high; ++other)
+      largest = Max{}(largest, abs(convert<A>(x[base + other * inner])));
+    const A factor = SquareRange<A>::factor(largest);
+    if (factor == A(1)) return;  // an element is not finite
+    STATOR_UNROLL(1)
+    for (int64_t other = low; other <= high; ++other) {
+      const A v = convert<A>(x[base + other * inner]) * factor;
+      sum += v * v;
+    }
+    const A v = convert<A>(x[base + c * inner]) * factor, d = k * factor * factor + alpha * sum;
+    y[base + c * inner] = convert<T>(v * negative_power(d, beta) * pow(factor, 2 * beta - 1));
+  }
 };
 
 // A thread goes down some channels at a position, with the terms of the window in registers if it is short.
@@ -84,6 +105,7 @@ STATOR_FN void respond_down(const Response<T, Backward>& r, int64_t base, int64_
       STATOR_UNROLL(1)
       for (int64_t other = low; other <= high; ++other) sum += r.term(base + other * inner);
       r.finish(base + c * inner, sum);
+      if (!Backward && !isfinite(sum)) r.finish_large(base, inner, c);
     }
     return;
   }
@@ -99,6 +121,7 @@ STATOR_FN void respond_down(const Response<T, Backward>& r, int64_t base, int64_
     STATOR_UNROLL()
     for (int k = 0; k < H; ++k) sum += H - k <= r.size ? held[k] : A(0);
     r.finish(base + c * inner, sum);
+    if (!Backward && !isfinite(sum)) r.finish_large(base, inner, c);
   }
 }
 
@@ -123,6 +146,12 @@ STATOR_FN void respond_tile(const Response<T, Backward>& r, int64_t base, int64_
         for (int j = 0; j < count; ++j) sum[j] += r.term(base + other * inner + j);
     }
     for (int j = 0; j < count; ++j) r.finish(base + c * inner + j, sum[j]);
+    if constexpr (!Backward) {
+      int large = 0;
+      for (int j = 0; j < count; ++j) large |= int(!isfinite(sum[j]));
+      for (int j = 0; large && j < count; ++j)
+        if (!isfinite(sum[j])) r.finish_large(base + j, inner, c);
+    }
   }
 }
 

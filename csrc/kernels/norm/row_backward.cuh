@@ -82,7 +82,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNo
     tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, 0, p.n);
     const RowScale<A> scale = held_scale(group, p, tile, value);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = (value[i] - scale.mean) * scale.inverse;
+    for (int i = 0; i < Tile::held; ++i) value[i] = tile.position(i, 0) < p.n ? scale.normal(value[i]) : A(0);
     through_row_activation<false>(p, tile, RowChannels{}, 0, value, weight, grad);
     GradientSums<A> sums{A(0), A(0)};
     STATOR_UNROLL()
@@ -95,28 +95,13 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNo
     }
     sums = gradient_means(group, p, sums);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = scale.inverse * (grad[i] - sums.plain - value[i] * sums.weighted);
+    for (int i = 0; i < Tile::held; ++i) value[i] = scale.slope(grad[i] - sums.plain - value[i] * sums.weighted);
     tile.store(value, static_cast<T*>(p.y) + row * p.n, 0, p.n);
   }
   const int64_t width = p.dbias != nullptr ? 2 * p.n : p.n;
   A* const partial = static_cast<A*>(p.partials) + group.block() * width;
   tile.store(dweight, partial, 0, p.n);
   if (p.dbias != nullptr) tile.store(dbias, partial + p.n, 0, p.n);
-}
-
-// Moments of a row of any length.
-template <class T, int Size>
-STATOR_FN RowScale<opmath_t<T>> long_scale(const Group<Size>& group, const params::RowNorm& p,
-                                           const RowTile<T, Size>& tile, const T* row) {
-  using A = opmath_t<T>;
-  Moments<A> mine{A(0), A(0), A(0)};
-  A value[RowTile<T, Size>::held];
-  STATOR_UNROLL(1)
-  for (int64_t first = 0; first < p.n; first += RowTile<T, Size>::tile) {
-    tile.load(value, row, first, p.n);
-    enter_moments(mine, p, tile, value, first);
-  }
-  return joined_scale(group, p, mine);
 }
 
 // The normalised elements of a part of a row, and their gradients times the weights.
@@ -131,7 +116,8 @@ STATOR_FN void load_gradients(const params::RowNorm& p, const RowTile<T, Size>& 
   tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
   if (p.weight != nullptr) load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) normal[i] = (normal[i] - scale.mean) * scale.inverse;
+  for (int i = 0; i < Tile::held; ++i)
+    normal[i] = tile.position(i, first) < p.n ? scale.normal(normal[i]) : opmath_t<T>(0);
   through_row_activation<Channels>(p, tile, channels, first, normal, weight, grad);
   if (p.weight == nullptr) return;
   STATOR_UNROLL()
@@ -149,7 +135,7 @@ STATOR_FN void store_gradient(const params::RowNorm& p, const RowTile<T, Size>& 
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
     load_gradients<Channels>(p, tile, channels, scale, row, first, value, grad);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = scale.inverse * (grad[i] - means.plain - value[i] * means.weighted);
+    for (int i = 0; i < Tile::held; ++i) value[i] = scale.slope(grad[i] - means.plain - value[i] * means.weighted);
     tile.store(value, static_cast<T*>(p.y) + row * p.n, first, p.n);
   }
 }
@@ -193,7 +179,7 @@ STATOR_KERNEL(Size) void row_norm_weights_kernel(params::RowNorm p) {
     const T* const grad = static_cast<const T*>(p.grad) + column;
     STATOR_UNROLL(4)
     for (int64_t row = group.rank() / 32; row < p.rows; row += Size / 32) {
-      const A normal = (convert<A>(x[row * p.n]) - scales[row].mean) * scales[row].inverse;
+      const A normal = scales[row].normal(convert<A>(x[row * p.n]));
       const A g = through_row_activation<T>(p, column, normal, convert<A>(grad[row * p.n]));
       dweight.add(g * normal);
       dbias.add(g);
@@ -230,7 +216,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void channel_norm_backward_kernel(params::RowNor
     GradientSums<A> mine{A(0), A(0)};
     STATOR_UNROLL(4)
     for (int64_t i = c * p.inner + first; i < (c + 1) * p.inner; i += step) {
-      const A normal = (convert<A>(x[i]) - scale.mean) * scale.inverse;
+      const A normal = scale.normal(convert<A>(x[i]));
       const A g = through_row_activation<T>(p, channels.first + c, normal, convert<A>(grad[i]));
       mine.plain += g;
       mine.weighted += g * normal;

@@ -11,13 +11,15 @@ namespace stator::STATOR_TARGET::norm {
 template <class T, class G>
 STATOR_CALL RowScale<opmath_t<T>> fast_scale(const G& group, const params::RowNorm& p, const T* row) {
   using A = opmath_t<T>;
-  A mean = A(0);
-  if (p.centered) mean = group.template map_sum<A>(p.n, [=](int64_t i) { return A(row[i]); }) / A(p.n);
-  const A m2 = group.template map_sum<A>(p.n, [=](int64_t i) {
-    const A d = A(row[i]) - mean;
-    return d * d;
-  });
-  return row_scale(mean, m2, p);
+  Moments<A> moments = moments_over<A>(group, p.n, p.centered, [=](int64_t i) { return A(row[i]); });
+  A factor = A(1);
+  if (!gives_deviation(moments.m2, p)) {
+    factor =
+        SquareRange<A>::factor(group.template map_reduce<A>(p.n, Max{}, [=](int64_t i) { return abs(A(row[i])); }));
+    if (factor != A(1))
+      moments = moments_over<A>(group, p.n, p.centered, [=](int64_t i) { return A(row[i]) * factor; });
+  }
+  return row_scale(moments.mean, moments.m2, factor, p);
 }
 
 // Element i has weight i.
@@ -31,7 +33,7 @@ STATOR_KERNEL(Size) void fast_row_norm_kernel(params::RowNorm p) {
   const T* const bias = static_cast<const T*>(p.bias);
   const RowScale<A> scale = fast_scale(group, p, x);
   if (p.lengths != nullptr) store_length<T>(p, group.block(), scale);
-  const auto normal = [=](int64_t i) { return (A(x[i]) - scale.mean) * scale.inverse; };
+  const auto normal = [=](int64_t i) { return scale.normal(A(x[i])); };
   const auto store = [&](auto value) { fast_store(group, p.activation, p.n, out, value); };
   if (weight != nullptr && bias != nullptr)
     store([=](int64_t i) { return normal(i) * A(weight[i]) + A(bias[i]); });
@@ -59,7 +61,7 @@ STATOR_KERNEL(Size) void fast_channel_norm_kernel(params::RowNorm p) {
     const A shift = bias != nullptr ? A(bias[first + c]) : A(0);
     const T* const from = x + c * p.inner;
     fast_store(group, p.activation, p.inner, static_cast<T*>(p.y) + row * p.n + c * p.inner,
-               [=](int64_t i) { return (A(from[i]) - scale.mean) * factor + shift; });
+               [=](int64_t i) { return scale.above(A(from[i])) * factor + shift; });
   }
 }
 
@@ -79,7 +81,7 @@ STATOR_FN void fast_row_gradient(const G& group, const params::RowNorm& p, int64
   const T* STATOR_RESTRICT const bias = static_cast<const T*>(p.bias);
   T* STATOR_RESTRICT const out = static_cast<T*>(p.y) + row * p.n;
   const RowScale<A> scale = fast_scale(group, p, x);
-  const auto normal = [=](int64_t i) { return (A(x[i]) - scale.mean) * scale.inverse; };
+  const auto normal = [=](int64_t i) { return scale.normal(A(x[i])); };
   const auto scaled = [=](int64_t i) { return Weighted ? normal(i) * A(weight[i]) : normal(i); };
   A buffer[slope_chunk];
   const auto straight = [&](int64_t first, int64_t count) {
@@ -108,7 +110,7 @@ STATOR_FN void fast_row_gradient(const G& group, const params::RowNorm& p, int64
       const int64_t i = first + k;
       const A v = normal(i);
       dw[i] += from[k] * v;
-      out[i] = T(scale.inverse * ((Weighted ? from[k] * A(weight[i]) : from[k]) - plain - v * weighted));
+      out[i] = T(scale.slope((Weighted ? from[k] * A(weight[i]) : from[k]) - plain - v * weighted));
       return from[k];
     };
     if (p.dbias != nullptr)
@@ -152,7 +154,7 @@ STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
     const A factor = scale.inverse * weight_of(c), shift = bias != nullptr ? A(bias[first + c]) : A(0);
     for (int64_t i = c * p.inner; i < (c + 1) * p.inner; i += slope_chunk) {
       const int64_t left = (c + 1) * p.inner - i, count = left < slope_chunk ? left : slope_chunk;
-      const auto above = [=](int64_t k) { return A(x[i + k]) - scale.mean; };
+      const auto above = [=](int64_t k) { return scale.above(A(x[i + k])); };
       f(i, count, above,
         fast_slopes(p.activation, count, grad + i, [=](int64_t k) { return above(k) * factor + shift; }, buffer));
     }
@@ -176,8 +178,7 @@ STATOR_KERNEL(Size) void fast_channel_norm_backward_kernel(params::RowNorm p) {
     const A w = weight_of(c);
     for_chunks(c, [&](int64_t i, int64_t count, auto above, const A* slope) {
       T* const out = static_cast<T*>(p.y) + row * p.n + i;
-      group.for_each(count,
-                     [=](int64_t k) { out[k] = T(scale.inverse * (slope[k] * w - plain - above(k) * weighted)); });
+      group.for_each(count, [=](int64_t k) { out[k] = T(scale.slope(slope[k] * w - plain - above(k) * weighted)); });
     });
   }
 }

@@ -29,7 +29,7 @@ STATOR_FN void finish_row(const params::RowNorm& p, const RowTile<T, Size>& tile
   using Tile = RowTile<T, Size>;
   STATOR_UNROLL()
   for (int i = 0; i < Tile::held; ++i) {
-    value[i] = (value[i] - scale.mean) * scale.inverse;
+    value[i] = scale.normal(value[i]);
     if (p.weight != nullptr) value[i] *= affine.weight[i];
     if (p.bias != nullptr) value[i] += affine.bias[i];
   }
@@ -94,11 +94,16 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_kernel(params::RowNorm p, Row
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
     load_input(p, tile, value, row, first);
-    enter_moments(mine, p, tile, value, first);
+    enter_moments(mine, p, tile, value, first, A(1));
   }
-  const auto scale = joined_scale(group, p, mine);
-  if (p.lengths != nullptr && group.rank() == 0) store_length<T>(p, row, scale);
+  const Moments<A> all = joined_moments(group, p, mine);
   const T* const stored = static_cast<const T*>(p.residual == nullptr ? p.x : p.sum) + row * p.n;
+  RowScale<A> scale = row_scale(all.mean, all.m2, A(1), p);
+  if (!gives_deviation(all.m2, p)) {
+    group.sync();  // threads read what others stored
+    scale = long_scale(group, p, tile, stored);
+  }
+  if (p.lengths != nullptr && group.rank() == 0) store_length<T>(p, row, scale);
   RowAffine<T, Size> affine;
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {

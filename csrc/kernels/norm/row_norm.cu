@@ -109,7 +109,7 @@ int64_t row_norm_scratch(const params::DeviceLimits& limits, const params::RowNo
   const RowPlan plan = plan_rows(limits, p);
   const int64_t computed = p.dtype == DType::float64 ? 8 : 4;
   if (plan.channels) return p.rows * p.channels * 2 * computed;
-  if (!fast_host && !plan.held) return p.rows * 2 * computed;
+  if (!fast_host && !plan.held) return p.rows * 3 * computed;
   return plan.gradient_blocks * (p.dbias != nullptr ? 2 : 1) * p.n * computed;
 }
 

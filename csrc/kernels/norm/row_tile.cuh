@@ -7,6 +7,7 @@
 #include "device/index.cuh"
 #include "device/math/math.cuh"
 #include "device/moments.cuh"
+#include "device/rescale.cuh"
 #include "device/vector.cuh"
 #include "kernels/norm/activations.cuh"
 #include "params/norm.hpp"
@@ -106,15 +107,32 @@ STATOR_FN void load_weights(opmath_t<T> (&value)[RowTile<T, Size>::held], const 
   }
 }
 
+// A row's mean and deviation, both of its elements times `factor`: 1, or a power of two without which their squares
+// would leave the range of A.
 template <class A>
 struct RowScale {
-  A mean, inverse;  // inverse: 1 / deviation
+  A mean, inverse, factor;  // inverse: 1 / deviation
+
+  STATOR_FN A above(A x) const { return x * factor - mean; }
+  STATOR_FN A normal(A x) const { return above(x) * inverse; }
+  STATOR_FN A slope(A x) const { return x * inverse * factor; }
 };
+// Equal elements have no deviation that a factor would keep in range, and their mean is one of them.
 template <class A>
-STATOR_FN RowScale<A> row_scale(A mean, A m2, const params::RowNorm& p) {
-  if (!p.total) return {mean, A(1) / sqrt(m2 / A(p.n) + A(p.eps))};
-  const A length = sqrt(m2), least = A(p.eps);
-  return {mean, A(1) / (length < least ? least : length)};
+STATOR_FN RowScale<A> row_scale(A mean, A m2, A factor, const params::RowNorm& p) {
+  if (m2 == A(0)) {
+    mean /= factor;
+    factor = A(1);
+  }
+  const A eps = A(p.eps) * factor;
+  if (!p.total) return {mean, A(1) / sqrt(m2 / A(p.n) + eps * factor), factor};
+  const A length = sqrt(m2);
+  return {mean, A(1) / (length < eps ? eps : length), factor};
+}
+// Whether a sum of squares gives a row's deviation without a factor.
+template <class A>
+STATOR_FN bool gives_deviation(A m2, const params::RowNorm& p) {
+  return SquareRange<A>::has(p.total ? m2 : m2 / A(p.n) + A(p.eps));
 }
 // What sums over a row are divided by.
 template <class A>
@@ -123,48 +141,92 @@ STATOR_FN A row_divisor(const params::RowNorm& p) {
 }
 template <class T>
 STATOR_FN void store_length(const params::RowNorm& p, int64_t row, RowScale<opmath_t<T>> scale) {
-  static_cast<T*>(p.lengths)[row] = convert<T>(opmath_t<T>(1) / scale.inverse);
+  static_cast<T*>(p.lengths)[row] = convert<T>(opmath_t<T>(1) / scale.inverse / scale.factor);
 }
 
-// Of a row that is held.
+// Of a row that is held. A turn may be followed by one with the mean that the deviations correct, or with a factor.
 template <class T, int Size>
 STATOR_FN RowScale<opmath_t<T>> held_scale(const Group<Size>& group, const params::RowNorm& p,
                                            const RowTile<T, Size>& tile,
                                            const opmath_t<T> (&value)[RowTile<T, Size>::held]) {
   using A = opmath_t<T>;
-  A mean = A(0);
-  if (p.centered) {
+  constexpr int held = RowTile<T, Size>::held;
+  A mean = A(0), factor = A(1);
+  bool corrected = !p.centered;
+  STATOR_UNROLL(1)
+  while (true) {
+    if (p.centered) {
+      A sum = A(0);
+      STATOR_UNROLL()
+      for (int i = 0; i < held; ++i) sum += tile.position(i, 0) < p.n ? value[i] * factor - mean : A(0);
+      mean += group.reduce(sum, Sum{}) / A(p.n);
+    }
+    A m2 = A(0);
     STATOR_UNROLL()
-    for (int i = 0; i < RowTile<T, Size>::held; ++i) mean += value[i];
-    mean = group.reduce(mean, Sum{}) / A(p.n);
+    for (int i = 0; i < held; ++i) {
+      const A d = value[i] * factor - mean;
+      m2 += tile.position(i, 0) < p.n ? d * d : A(0);
+    }
+    m2 = group.reduce(m2, Sum{});
+    if (factor == A(1) && !gives_deviation(m2, p)) {
+      A largest = A(0);
+      STATOR_UNROLL()
+      for (int i = 0; i < held; ++i) largest = Max{}(largest, abs(value[i]));
+      factor = SquareRange<A>::factor(group.reduce(largest, Max{}));
+      if (factor != A(1)) {
+        mean = A(0);
+        corrected = !p.centered;
+        continue;
+      }
+    }
+    if (corrected || !is_mean_coarse(mean, m2, A(p.n))) return row_scale(mean, m2, factor, p);
+    corrected = true;
   }
-  A m2 = A(0);
-  STATOR_UNROLL()
-  for (int i = 0; i < RowTile<T, Size>::held; ++i) {
-    const A d = value[i] - mean;
-    m2 += tile.position(i, 0) < p.n ? d * d : A(0);
-  }
-  return row_scale(mean, group.reduce(m2, Sum{}), p);
 }
 
-// Of a row in memory, from a thread's moments.
+// Of a row in memory, from a thread's moments, in which elements were multiplied by the factor.
 template <class A, int Size>
-STATOR_FN RowScale<A> joined_scale(const Group<Size>& group, const params::RowNorm& p, Moments<A> mine) {
-  if (!p.centered) return row_scale(A(0), group.reduce(mine.m2, Sum{}), p);
-  const Moments<A> all = group.reduce(mine, CombineMoments{});
-  return row_scale(all.mean, all.m2, p);
+STATOR_FN Moments<A> joined_moments(const Group<Size>& group, const params::RowNorm& p, Moments<A> mine) {
+  if (p.centered) return group.reduce(mine, CombineMoments{});
+  return {A(p.n), A(0), group.reduce(mine.m2, Sum{})};
 }
 
-// Adds what a thread holds to its moments, or to its sum of squares.
+// Adds what a thread holds, times the factor, to its moments, or to its sum of squares.
 template <class T, int Size>
 STATOR_FN void enter_moments(Moments<opmath_t<T>>& mine, const params::RowNorm& p, const RowTile<T, Size>& tile,
-                             const opmath_t<T> (&value)[RowTile<T, Size>::held], int64_t first) {
+                             opmath_t<T> (&value)[RowTile<T, Size>::held], int64_t first, opmath_t<T> factor) {
+  STATOR_UNROLL()
+  for (int i = 0; i < RowTile<T, Size>::held; ++i) value[i] *= factor;
   if (p.centered) {
     mine = CombineMoments{}(
         mine, moments_of(value, tile.count(first, p.n), [&](int i) { return tile.position(i, first) < p.n; }));
   } else {
     STATOR_UNROLL()
     for (int i = 0; i < RowTile<T, Size>::held; ++i) mine.m2 += value[i] * value[i];
+  }
+}
+
+// Of a row of any length in memory.
+template <class T, int Size>
+STATOR_FN RowScale<opmath_t<T>> long_scale(const Group<Size>& group, const params::RowNorm& p,
+                                           const RowTile<T, Size>& tile, const T* row) {
+  using A = opmath_t<T>;
+  A value[RowTile<T, Size>::held], factor = A(1);
+  STATOR_UNROLL(1)
+  while (true) {
+    Moments<A> mine{A(0), A(0), A(0)};
+    STATOR_UNROLL(1)
+    for (int64_t first = 0; first < p.n; first += RowTile<T, Size>::tile) {
+      tile.load(value, row, first, p.n);
+      enter_moments(mine, p, tile, value, first, factor);
+    }
+    const Moments<A> all = joined_moments(group, p, mine);
+    if (factor == A(1) && !gives_deviation(all.m2, p))
+      factor = SquareRange<A>::factor(
+          group.template map_reduce<A>(p.n, Max{}, [=](int64_t i) { return abs(convert<A>(row[i])); }));
+    else
+      return row_scale(all.mean, all.m2, factor, p);
+    if (factor == A(1)) return row_scale(all.mean, all.m2, factor, p);
   }
 }
 

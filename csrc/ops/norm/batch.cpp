@@ -38,12 +38,10 @@ void check_operands(const OpCall& call, const Array& x, const BatchNormOptions& 
   if (o.residual) check_like(call, *o.residual, "residual", x);
 }
 
-// In training a channel without elements has no statistics.
+// What PyTorch refuses too: a mean of one element is the element, so that the result says nothing of it.
 void check_batch(const OpCall& call, const Array& x) {
-  if (x.shape()[1] > 0 && x.size() <= x.shape()[1])
-    throw ShapeError(std::string(call.name()),
-                     "x " + str(x.shape()) + " has " + std::to_string(x.size() / x.shape()[1]) +
-                         " elements of each channel in training",
+  if (x.shape()[1] > 0 && x.size() == x.shape()[1])
+    throw ShapeError(std::string(call.name()), "x " + str(x.shape()) + " has one element of each channel in training",
                      "pass two at least");
 }
 
@@ -62,6 +60,7 @@ params::ChannelNorm channel_parameters(const OpCall& call, const Array& x, const
 
 void give_scratch(OpCall& call, params::ChannelNorm& p) {
   const params::ChannelNormNeeds needs = kernels::norm::channel_norm_needs(call.limits(), p);
+  if (needs.scale_bytes > 0) p.scales = call.scratch(size_t(needs.scale_bytes));
   if (needs.partial_bytes == 0) return;
   p.partials = call.scratch(size_t(needs.partial_bytes));
   p.counters = static_cast<uint32_t*>(call.zeroed_scratch(size_t(needs.counter_bytes)));
@@ -94,7 +93,7 @@ BatchNormResult batch_norm(const Array& x, const BatchNormOptions& o, const Stre
     call.writes(out.mean);
     call.writes(out.var);
   }
-  if (x.size() == 0) return out;
+  if (p.channels == 0 || (x.size() == 0 && !o.training)) return out;
   call.writes(out.y);
   if (out.sum) call.writes(*out.sum);
   p.x = address(input);
@@ -157,14 +156,15 @@ void update_running_stats(const Array& running_mean, const Array& running_var, c
   }
   if (!in(running_mean.dtype(), dtypes::full_floats))
     throw DTypeError(op, "statistics of " + std::string(name(running_mean.dtype())), "pass float32 or float64");
-  if (count < 2)
-    throw ValueError(op, "count=" + std::to_string(count), "pass the number of elements of a channel, two at least");
+  if (count < 0 || count == 1)
+    throw ValueError(op, "count=" + std::to_string(count),
+                     "pass the number of elements of a channel: none, or two at least");
   if (!(momentum >= 0 && momentum <= 1))
     throw ValueError(op, "momentum=" + number_text(momentum), "pass a number from 0 to 1");
   for (const Array* a : {&running_mean, &running_var})
     require_writable(op, *a, a == &running_mean ? "running_mean" : "running_var");
   const auto batch_mean = dense_operand(call, &mean), batch_var = dense_operand(call, &var);
-  if (running_mean.size() == 0) return;
+  if (running_mean.size() == 0 || count == 0) return;
   const auto old_mean = dense_operand(call, &running_mean), old_var = dense_operand(call, &running_var);
   call.writes(*old_mean);
   call.writes(*old_var);

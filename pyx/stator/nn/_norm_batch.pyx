@@ -36,7 +36,8 @@ def batch_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     Both are (channels,) of float32, or of float64 for float64. The result is multiplied by weight and bias is added,
     both (channels,) and of x's dtype. update_running_stats() takes what training returns. residual, of x's shape and
     dtype, is added to x first, and then the result is (y, mean, var, x + residual). activation: "relu", "silu" or
-    "gelu" of y. At most two launches.
+    "gelu" of y. At most two launches. Where the variance is beyond its dtype it is infinite; y is right all the same. In
+    training an empty batch has statistics of NaN, and ShapeError is raised where each channel has one element.
 
     >>> y, mean, var = stator.nn.batch_norm(be.asarray([[1.0], [3.0]]), training=True, eps=0.0)
     >>> y.tolist(), mean.tolist(), var.tolist()
@@ -92,8 +93,8 @@ def update_running_stats(running_mean: Array, running_var: Array, mean: Array, v
     """Moves running statistics towards those of a batch by the share momentum, in place. Asynchronous.
 
     All are (channels,), of float32 or float64; mean and var are what batch_norm returned in training. count: how many
-    elements of a channel they are of, by which the variance becomes unbiased. Running statistics that are not
-    contiguous are updated through copies.
+    elements of a channel they are of, by which the variance becomes unbiased; of an empty batch, count 0, nothing
+    moves. InvalidValueError for count 1. Running statistics that are not contiguous are updated through copies.
 
     >>> mean, var = be.zeros((1,)), be.ones((1,))
     >>> stator.nn.update_running_stats(mean, var, be.asarray([2.0]), be.asarray([1.0]), count=2, momentum=0.5)

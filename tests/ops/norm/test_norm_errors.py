@@ -59,7 +59,11 @@ REFUSED = {
     "weight of groups": (lambda a: nn.group_norm(a.x, 2, a.w), E.ShapeError, "weight"),
     "instance_norm without channels": (lambda a: nn.instance_norm(a.w), E.ShapeError, "channels"),
     "batch_norm without statistics": (lambda a: nn.batch_norm(a.x), E.InvalidValueError, "mean is missing"),
-    "batch_norm of one element": (lambda a: nn.batch_norm(a.x[:1, :, 0], training=True), E.ShapeError, "1 elements"),
+    "batch_norm of one element": (
+        lambda a: nn.batch_norm(a.x[:1, :, 0], training=True),
+        E.ShapeError,
+        "one element of each channel",
+    ),
     "mean of another length": (lambda a: nn.batch_norm(a.x, mean=a.w, var=a.c), E.ShapeError, "mean"),
     "var of another dtype": (lambda a: nn.batch_norm(a.x, mean=a.c, var=a.wide), E.DTypeError, "float64"),
     "running statistics of two dtypes": (

@@ -87,8 +87,9 @@ STATOR_API Array spectral_norm_backward(const Array& grad, const Array& w, const
                                         const Array& sigma, int64_t axis = 0, const Stream& = {});
 
 // x (n, channels, ...), over all axes but that of channels. Means and variances are (channels,), of float64 for float64
-// and of float32 else. In training they are those of x, without Bessel's correction, and are results; else operands. A
-// residual is part of x.
+// and of float32 else. In training they are those of x, without Bessel's correction, and are results, NaN of no
+// elements; else operands. ShapeError, as in PyTorch, where in training each channel has one element. A residual is
+// part of x.
 struct BatchNormOptions : FusedNormOptions {
   const Array* mean = nullptr;
   const Array* var = nullptr;
@@ -103,7 +104,7 @@ STATOR_API BatchNormResult batch_norm(const Array& x, const BatchNormOptions& = 
 STATOR_API NormGradients batch_norm_backward(const Array& grad, const Array& x, const BatchNormOptions& = {},
                                              const Stream& = {});
 // In place: running += momentum * (batch - running). The variance of the batch is multiplied by count / (count - 1)
-// first, where count is how many elements it is of.
+// first, where count is how many elements it is of; where that is 0, nothing moves.
 STATOR_API void update_running_stats(const Array& running_mean, const Array& running_var, const Array& mean,
                                      const Array& var, int64_t count, double momentum = 0.1, const Stream& = {});
 
