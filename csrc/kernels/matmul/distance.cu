@@ -4,6 +4,7 @@
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "device/rescale.cuh"
 #include "params/matmul.hpp"
 
 #include <cmath>
@@ -18,6 +19,7 @@ struct DistanceTuning {
 };
 
 struct CountNorm {
+  static constexpr bool raises = false;  // whether powers of differences may leave the range of their type
   template <class T>
   STATOR_FN T add(T sum, T d, T) const {
     return sum + (d != T(0) ? T(1) : T(0));
@@ -38,6 +40,7 @@ struct OneNorm : CountNorm {
   }
 };
 struct TwoNorm : CountNorm {
+  static constexpr bool raises = true;
   template <class T>
   STATOR_FN T add(T sum, T d, T) const {
     return sum + d * d;
@@ -58,6 +61,7 @@ struct LargestNorm : CountNorm {
   }
 };
 struct GeneralNorm : CountNorm {
+  static constexpr bool raises = true;
   template <class T>
   STATOR_FN T add(T sum, T d, T p) const {
     return sum + pow(d < T(0) ? -d : d, p);
@@ -72,6 +76,20 @@ template <class T>
 struct DistanceTile {
   T a[DistanceTuning::features][DistanceTuning::rows + 1], b[DistanceTuning::features][DistanceTuning::cols];
 };
+
+// The distance of a pair whose powers are too large or too small for T: the largest difference times the length of the
+// differences divided by it.
+template <class Norm, class T>
+STATOR_COLD T rescaled_distance(const params::Distance& p, const T* x, const T* y, T otherwise) {
+  const auto difference = [&](int64_t k) { return abs(x[k * p.a_strides[2]] - y[k * p.b_strides[2]]); };
+  T largest = T(0), sum = T(0);
+  STATOR_UNROLL(1)
+  for (int64_t k = 0; k < p.features; ++k) largest = Max{}(largest, difference(k));
+  if (!(largest > T(0)) || !isfinite(largest)) return otherwise;
+  STATOR_UNROLL(1)
+  for (int64_t k = 0; k < p.features; ++k) sum = Norm{}.add(sum, difference(k) / largest, T(p.p));
+  return largest * Norm{}.finish(sum, T(p.p));
+}
 
 template <class T, class Norm, int Size>
 STATOR_KERNEL(Size) void distance_kernel(params::Distance p) {
@@ -135,7 +153,12 @@ STATOR_KERNEL(Size) void distance_kernel(params::Distance p) {
   for (int n = 0; n < per_thread; ++n) {
     const int at = n * Group<Size>::size + group.rank();
     const int64_t row = first_row + at / J, col = first_col + at % J;
-    if (row < p.rows && col < p.cols) out[row * p.cols + col] = norm.finish(total[n], power);
+    if (row >= p.rows || col >= p.cols) continue;
+    T found = norm.finish(total[n], power);
+    if constexpr (Norm::raises)
+      if (!SquareRange<T>::has(total[n]))
+        found = rescaled_distance<Norm>(p, a + row * p.a_strides[1], b + col * p.b_strides[1], found);
+    out[row * p.cols + col] = found;
   }
 }
 

@@ -2,20 +2,38 @@
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/launcher.cuh"
+#include "device/rescale.cuh"
 #include "kernels/optim/tensors.cuh"
 
 namespace stator::STATOR_TARGET::optim {
 namespace {
 
-struct Squares {
+// The length of n numbers x(i), in an order of additions that n gives.
+template <class A, class Group, class F>
+STATOR_FN double length_of(const Group& group, int64_t n, F x) {
+  const A sum = group.template map_sum<A>(n, [=](int64_t i) { return x(i) * x(i); });
+  if (SquareRange<A>::has(sum)) return sqrt(double(sum));
+  const A largest = group.template map_reduce<A>(n, Max{}, [=](int64_t i) { return abs(x(i)); });
+  const A factor = SquareRange<A>::factor(largest);
+  const A scaled = group.template map_sum<A>(n, [=](int64_t i) {
+    const A v = x(i) * factor;
+    return v * v;
+  });
+  return sqrt(double(scaled)) / double(factor);
+}
+
+// What blocks find are lengths, since the squares of float64 may be too large.
+struct Length {
   template <class T, class Group>
   STATOR_FN static double of(const Group& group, const T* x, int64_t n) {
-    using A = opmath_t<T>;
-    return double(group.template map_sum<A>(n, [=](int64_t i) { return A(x[i]) * A(x[i]); }));
+    return length_of<opmath_t<T>>(group, n, [=](int64_t i) { return opmath_t<T>(x[i]); });
   }
-  STATOR_FN static double combine(double a, double b) { return a + b; }
-  STATOR_FN static void finish(const params::GradList& p, double total) {
-    const double norm = sqrt(total) / value_of(p.grad_scale), limit = p.max_norm / (norm + 1e-6);
+  template <class Group>
+  STATOR_FN static double all(const Group& group, const double* partials, int64_t n) {
+    return length_of<double>(group, n, [=](int64_t i) { return partials[i]; });
+  }
+  STATOR_FN static void finish(const params::GradList& p, double length) {
+    const double norm = length / value_of(p.grad_scale), limit = p.max_norm / (norm + 1e-6);
     store(p.norm, p.norm_dtype, norm);
     store(p.factor, p.norm_dtype, limit > 1 ? 1.0 : limit);  // NaN stays
   }
@@ -36,17 +54,11 @@ struct NotFinite {
       return int(v - v != A(0));
     }));
   }
-  STATOR_FN static double combine(double a, double b) { return a > b ? a : b; }
-  STATOR_FN static void finish(const params::GradList& p, double total) { *p.found = total != 0; }
-};
-
-template <class Fold>
-struct CombineOf {
-  template <class A>
-  STATOR_FN static constexpr A identity() {
-    return A(0);
+  template <class Group>
+  STATOR_FN static double all(const Group& group, const double* partials, int64_t n) {
+    return group.template map_reduce<double>(n, Max{}, [=](int64_t i) { return partials[i]; });
   }
-  STATOR_FN double operator()(double a, double b) const { return Fold::combine(a, b); }
+  STATOR_FN static void finish(const params::GradList& p, double found) { *p.found = found > 0; }
 };
 
 // The last of all blocks, which may be of several launches, folds what the blocks found.
@@ -70,9 +82,7 @@ STATOR_KERNEL(Size) void gradients_kernel(TensorList<params::GradTensor, Capacit
   }
   if (group.rank() == 0) p.partials[before + group.block()] = found;
   if (!group.last_block(p.counters, uint32_t(total))) return;
-  const double* const partials = p.partials;
-  const double all =
-      group.template map_reduce<double>(total, CombineOf<Fold>{}, [=](int64_t i) { return partials[i]; });
+  const double all = Fold::all(group, p.partials, total);
   if (group.rank() == 0) Fold::finish(p, all);
 }
 
@@ -96,7 +106,7 @@ void fold_gradients(const params::Queue& q, const params::GradList& p, const cha
             });
 }
 
-void grad_norm(const params::Queue& q, const params::GradList& p) { fold_gradients<Squares>(q, p, "grad_norm"); }
+void grad_norm(const params::Queue& q, const params::GradList& p) { fold_gradients<Length>(q, p, "grad_norm"); }
 void has_inf_nan(const params::Queue& q, const params::GradList& p) { fold_gradients<NotFinite>(q, p, "has_inf_nan"); }
 
 }  // namespace

@@ -36,7 +36,8 @@ def clip_grad_norm(grads: Sequence[Array], max_norm: float, /, *, grad_scale: fl
 
     One launch. Both are 0-d, float32, or float64 where a gradient is. The gradients do not change: a step multiplies
     them by the factor, min(1, max_norm / (norm + 1e-6)), as its grad_factor. The length is that of the gradients
-    divided by grad_scale. Squares are summed in float32, those of float64 in float64.
+    divided by grad_scale. Squares are summed in float32, those of float64 in float64. The length of no gradients is 0,
+    on the backend of grad_scale or else the default one.
 
     >>> norm, factor = stator.nn.clip_grad_norm([be.asarray([3.0, 4.0])], 1.0)
     >>> float(norm), round(float(factor), 4)

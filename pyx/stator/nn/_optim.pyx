@@ -4,6 +4,7 @@
 from stator._array cimport Array, as_array, as_out, plain_or_other, wrap_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport to_entries, to_flag, to_float, wrong_type
+from stator._creation import zeros
 from stator._integers cimport to_int
 from stator.cpp cimport optim
 from stator.cpp.array cimport Array as CppArray, Operand, Scalar
@@ -305,7 +306,8 @@ def clip_grad_norm(grads: Sequence[Array], max_norm: float, /, *,
 
     One launch. Both are 0-d, float32, or float64 where a gradient is. The gradients do not change: a step multiplies
     them by the factor, min(1, max_norm / (norm + 1e-6)), as its grad_factor. The length is that of the gradients
-    divided by grad_scale. Squares are summed in float32, those of float64 in float64.
+    divided by grad_scale. Squares are summed in float32, those of float64 in float64. The length of no gradients is 0,
+    on the backend of grad_scale or else the default one.
 
     >>> norm, factor = stator.nn.clip_grad_norm([be.asarray([3.0, 4.0])], 1.0)
     >>> float(norm), round(float(factor), 4)
@@ -317,6 +319,9 @@ def clip_grad_norm(grads: Sequence[Array], max_norm: float, /, *,
     cdef CppStream stream
     cdef double limit = to_float(max_norm, "nn.clip_grad_norm", "max_norm")
     cdef Backend backend = gather_some(grads, found, "nn.clip_grad_norm", "grads")
+    if backend is None:
+        nothing = zeros((0,), dtype="float32", device=grad_scale.backend if isinstance(grad_scale, Array) else None)
+        backend = gather_some((nothing,), found, "nn.clip_grad_norm", "grads")
     if grad_scale is not None:
         set_number(&options.grad_scale, grad_scale, "nn.clip_grad_norm", "grad_scale")
     if backend is not None:

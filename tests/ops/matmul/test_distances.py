@@ -28,3 +28,25 @@ def test_distances_of_any_number_of_rows_stay_in_their_memory(be):
     for rows in range(4, 33, 4):  # a tile has 32, and a thread every fourth of them
         got = stator.cdist(be.asarray(x[:rows]), be.asarray(y))
         np.testing.assert_allclose(got.to_numpy(), distance.cdist(x[:rows], y), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("p", [0.5, 1.5, 2, 3, 7])
+def test_distances_whose_powers_are_beyond_the_dtype(be, p, dtype):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(33, 40)).astype(dtype), rng.normal(size=(70, 40)).astype(dtype)
+    y[:2] = x[:2]
+    want = stator.cdist(be.asarray(x), be.asarray(y), p=p).to_numpy()
+    assert (want[[0, 1], [0, 1]] == 0).all()
+    for power in (-110, 110) if dtype == "float32" else (-900, 900):
+        scale = np.ldexp(np.ones((), dtype), power)
+        got = stator.cdist(be.asarray(x * scale), be.asarray(y * scale), p=p).to_numpy()
+        np.testing.assert_allclose(got / scale, want, rtol=1e-4 if dtype == "float32" else 1e-12)
+
+
+def test_points_farther_apart_than_the_largest_number(be):
+    x = be.asarray(np.array([[3e38, 0.0], [np.inf, 0.0], [np.nan, 0.0]], "float32"))
+    for p in (2, 3):
+        got = stator.cdist(x, be.asarray(np.array([[-3e38, 0.0]], "float32")), p=p).to_numpy()[:, 0]
+        assert np.isinf(got[:2]).all()
+        assert np.isnan(got[2])

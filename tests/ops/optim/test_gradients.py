@@ -54,6 +54,31 @@ def test_the_norm_of_nothing_is_zero(be):
     assert not bool(nn.has_inf_nan([be.zeros((0,))]))
 
 
+def test_the_norm_of_an_empty_list_is_zero(be):
+    norm, factor = nn.clip_grad_norm([], 1.0, grad_scale=be.ones(()))
+    assert norm.device == be.device
+    assert (float(norm), float(factor), norm.dtype.name) == (0, 1, "float32")
+    with be.use():
+        assert nn.clip_grad_norm([], 1.0)[0].device == be.device
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("scale", [1e20, 1e37, 1e-30, 1e200, 1e-200])
+def test_a_norm_whose_squares_are_beyond_the_dtype(be, dtype, scale):
+    if dtype != "float64" and not 1e-38 < scale < 1e38:
+        scale = 1.0
+    x = be.asarray(np.linspace(-4, 4, 40_000)).astype(dtype) * scale
+    length = np.sqrt(np.sum(np.square(widen(x.to_numpy()) / scale)))
+    norm, factor = nn.clip_grad_norm([x, be.ones((3,), dtype=dtype) * scale], length * scale / 2)
+    length = np.sqrt(length**2 + 3) * scale
+    if length > 3e38 and dtype != "float64":
+        assert float(norm) == np.inf
+    else:
+        assert float(norm) == pytest.approx(float(length), rel=1e-5)
+    if scale > 1:
+        assert float(factor) == pytest.approx(0.5, rel=1e-2)
+
+
 def test_a_norm_that_is_not_finite(be):
     norm, factor = nn.clip_grad_norm([be.full((3,), np.nan)], 1.0)
     assert np.isnan(float(norm)) and np.isnan(float(factor))

@@ -70,6 +70,7 @@ STATOR_API void lion_step(const std::vector<Array>& params, const std::vector<Ar
 STATOR_API Array has_inf_nan(const std::vector<Array>& arrays, const Stream& = {});
 // 0-d, float32 or with a gradient of float64 float64: the length of all gradients together, divided by grad_scale, and
 // the factor for a step that makes it at most max_norm. Squares are summed in float32, of float64 in float64.
+// ValueError for an empty list.
 struct GradNorm {
   Array norm, factor;
 };
