@@ -2,6 +2,7 @@
 #include "device/atomic.cuh"
 #include "device/functional.cuh"
 #include "device/launcher.cuh"
+#include "device/math/math.cuh"
 #include "kernels/quantization/lines.cuh"
 
 #include <algorithm>
@@ -16,19 +17,24 @@ struct HistogramTuning {
   static constexpr int fine = 16;                                  // parts of a bin that move to other bins
 };
 
-// A range of no length reaches one further on both sides.
+// A range of no length reaches one further on both sides. Of one whose product with the number of bins A cannot hold, a
+// fraction is taken.
 template <class A>
 struct Bins {
-  A low, high, count;
+  A low, high, count, unit;
 
-  STATOR_FN Bins(double min, double max, int64_t bins) : low(A(min)), high(A(max)), count(A(bins)) {
+  STATOR_FN Bins(double min, double max, int64_t bins) : low(A(min)), high(A(max)), count(A(bins)), unit(A(1)) {
     if (low == high) {
       low -= A(1);
       high += A(1);
     }
+    if (isfinite((high - low) * count)) return;
+    unit = A(0x1p-64);
+    low *= unit;
+    high *= unit;
   }
   STATOR_FN int64_t of(A v) const {
-    const int64_t bin = int64_t((v - low) * count / (high - low)), most = int64_t(count) - 1;
+    const int64_t bin = int64_t((v * unit - low) * count / (high - low)), most = int64_t(count) - 1;
     return bin < 0 ? 0 : bin > most ? most : bin;
   }
 };
@@ -202,8 +208,9 @@ STATOR_KERNEL(Size) void histogram_search_kernel(params::HistogramSearch p) {
     end = next_end;
   }
   if (group.rank() != 0) return;
-  *p.out_min = float(min + width * double(start));
-  *p.out_max = float(min + width * double(end + 1));
+  const bool any = min <= max;  // else nothing was observed, and the range is that of nothing
+  *p.out_min = float(any ? min + width * double(start) : min);
+  *p.out_max = float(any ? min + width * double(end + 1) : max);
 }
 
 void histogram_search(const params::Queue& q, const params::HistogramSearch& p) {

@@ -99,3 +99,21 @@ def test_observers_begin_with_their_first_array(be):
         observer.observe(be.ones((2, 3), dtype="int32"))
     observer.observe(be.ones((2, 3)))
     assert observer.parameters()[0].shape == (3,)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_observers_of_nothing_finite_have_the_parameters_of_nothing(be, dtype):
+    for values in ([np.nan, np.inf, -np.inf], [np.inf]):
+        observer = stator.nn.HistogramObserver(bins=16)
+        observer.observe(be.asarray(values).astype(dtype))
+        scale, zero_point = observer.parameters()
+        assert (float(scale), int(zero_point)) == (1, 0)
+        observer.observe(be.asarray([-1.0, 1.0]).astype(dtype))
+        assert observer.histogram.to_numpy().sum() == 2
+        assert 0 < float(observer.parameters()[0]) < 1
+
+
+def test_histograms_of_the_largest_numbers(be):
+    observer = stator.nn.HistogramObserver(bins=4)
+    observer.observe(be.asarray(np.array([-3e38, -1e38, 1e38, 3e38, 3e38], "float32")))
+    assert observer.histogram.tolist() == [1, 1, 1, 2]
