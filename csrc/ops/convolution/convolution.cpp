@@ -24,7 +24,7 @@ void set_geometry(P& p, const Geometry& g, DType dtype) {
 // The narrow result of a wide source, or with `transposed` the wide result of a narrow one.
 void convolve(OpCall& call, const Geometry& g, const Array& source, const Array& weight, const Array* bias,
               const Array& result, bool transposed) {
-  if (g.samples == 0) return;
+  if (result.size() == 0) return;
   params::Convolution p{};
   set_geometry(p, g, source.dtype());
   p.transposed = transposed;

@@ -78,7 +78,7 @@ void set_extents(const OpCall& call, Geometry& g, const Array& x, const Convolut
                              " and dilation=" + listed(g.dilation, g.axes),
                          "it is smaller than the stride or than the dilation");
       g.wide[d] = (length - 1) * g.stride[d] + reach + beyond[d] - zeros;
-      if (g.wide[d] < 1)
+      if (g.wide[d] < 0)
         throw ShapeError(op,
                          "x " + str(x.shape()) + " with kernel " + listed(g.taps, g.axes) + " and padding " +
                              listed(g.padding, g.axes) + " gives a result of length " + text(g.wide[d]),

@@ -1,6 +1,9 @@
 #include "ops/losses/operands.hpp"
 #include "params/losses.hpp"
 
+#include <stator/creation.hpp>
+
+#include <cmath>
 #include <string>
 
 namespace stator::nn {
@@ -78,9 +81,8 @@ Array ctc_loss(const Array& log_probs, const Array& targets, const Array& input_
                const CtcLossOptions& o, const Stream& stream) {
   OpCall call(Op::ctc_loss, {&log_probs, &targets, &input_lengths, &target_lengths}, stream);
   CtcLoss p = samples_of(call, nullptr, log_probs, targets, input_lengths, target_lengths, o);
-  if (p.samples == 0 && !p.each)
-    throw ShapeError(std::string(call.name()), "log_probs " + str(log_probs.shape()) + ", which have no samples",
-                     "pass at least one sample, or reduction='none'");
+  if (p.samples == 0 && !p.each)  // the mean of nothing, or its sum
+    return full(log_probs.backend(), {}, Scalar(p.mean ? std::nan("") : 0.0), log_probs.dtype(), call.on());
   Array out = call.empty(p.each ? Dims{p.samples} : Dims{}, log_probs.dtype());
   if (out.size() == 0) return out;
   for (const Array* a : {&log_probs, &targets, &input_lengths, &target_lengths}) call.reads(*a);

@@ -154,6 +154,18 @@ def test_no_samples(be, name, channels):
     assert not np.any(db.to_numpy()) and db.shape == (channels,)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_transposed_results_without_elements(be, axes, dtype):
+    x, weight = be.ones((2, 3, 1, 4, 2)[: 2 + axes], dtype=dtype), be.ones((3, 4, 2, 3, 1)[: 2 + axes], dtype=dtype)
+    options = {"padding": (1, 0, 0)[:axes]}
+    y = getattr(nn, f"conv_transpose{axes}d")(x, weight, be.ones((4,), dtype=dtype), **options)
+    assert y.shape == (2, 4, 0, 6, 2)[: 2 + axes]
+    found = getattr(nn, f"conv_transpose{axes}d_backward")(y, x, weight, **options)
+    assert [g.shape for g in found] == [x.shape, weight.shape, (4,)]
+    assert not any(g.to_numpy().any() for g in found)
+
+
 def test_results_that_no_tap_reaches_are_the_bias(be):
     """With a stride beyond the kernel, some results of a transposed convolution have no terms."""
     x, w = be.ones((1, 6, 3), dtype="float32"), be.ones((6, 7, 2), dtype="float32")
