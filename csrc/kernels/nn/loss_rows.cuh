@@ -1,6 +1,7 @@
 // The rows of logits that cross entropy is of, and how they are divided among blocks.
 #pragma once
 
+#include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
@@ -60,11 +61,31 @@ struct LogitRow {
   STATOR_FN A class_weight(int64_t c) const { return weight ? A(weight[c]) : A(1); }
   template <class Group>
   STATOR_FN A largest(const Group& group) const {
+    if (fast_host && stride == 1)
+      return group.template map_reduce<A>(classes, Max{}, [x = logits](int64_t c) { return A(x[c]); });
     return group.template map_reduce<A>(classes, Max{}, [this](int64_t c) { return logit(c); });
   }
   template <class Group>
   STATOR_FN A exp_sum(const Group& group, A largest) const {
+    if (fast_host && stride == 1) return chunked_exp_sum(group, largest);
     return group.template map_sum<A>(classes, [this, largest](int64_t c) { return exp(logit(c) - largest); });
+  }
+  // Fast host: of contiguous logits, in loops that become vector instructions.
+  template <class Group>
+  STATOR_FN A chunked_exp_sum(const Group& group, A largest) const {
+    constexpr int64_t chunk = 256, vector = 16;  // what a vector has beyond the row counts as no logit
+    A power[chunk];
+    Cascade<A> sum;
+    for (int64_t first = 0; first < classes; first += chunk) {
+      const int64_t count = classes - first < chunk ? classes - first : chunk;
+      const int64_t whole = (count + vector - 1) / vector * vector;
+      const T* STATOR_RESTRICT const x = logits + first;
+      for (int64_t c = 0; c < count; ++c) power[c] = A(x[c]) - largest;
+      for (int64_t c = count; c < whole; ++c) power[c] = -limits<A>::infinity();
+      for (int64_t c = 0; c < whole; ++c) power[c] = exp(power[c]);
+      sum.add(group.template map_sum<A>(count, [&](int64_t c) { return power[c]; }));
+    }
+    return sum.value();
   }
   template <class Group>
   STATOR_FN A weight_sum(const Group& group) const {
