@@ -10,8 +10,8 @@ def batch_norm(x: Array, /, weight: Array | None = None, bias: Array | None = No
     Both are (channels,) of float32, or of float64 for float64. The result is multiplied by weight and bias is added,
     both (channels,) and of x's dtype. update_running_stats() takes what training returns. residual, of x's shape and
     dtype, is added to x first, and then the result is (y, mean, var, x + residual). activation: "relu", "silu" or
-    "gelu" of y. At most two launches. Where the variance is beyond its dtype it is infinite; y is right all the same. In
-    training an empty batch has statistics of NaN, and ShapeError is raised where each channel has one element.
+    "gelu" of y. At most two launches. Where the variance is beyond its dtype it is infinite; y is right all the same.
+    In training an empty batch has statistics of NaN, and ShapeError is raised where each channel has one element.
 
     >>> y, mean, var = stator.nn.batch_norm(be.asarray([[1.0], [3.0]]), training=True, eps=0.0)
     >>> y.tolist(), mean.tolist(), var.tolist()
