@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import requirements
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/tutorials/cython.md"
-HEADERS = sorted((HERE.parents[1] / "csrc/include/stator").glob("*.hpp"))
+INCLUDE = HERE.parents[1] / "csrc/include"
+HEADERS = sorted(INCLUDE.glob("stator/**/*.hpp"))
 
 
 def installed() -> Path:
@@ -59,10 +61,71 @@ def calls(consumer) -> list[str]:
     return run(consumer.with_name("calls")).splitlines()
 
 
+def test_a_program_s_macros_stay_and_a_bool_is_no_integer(calls):
+    assert calls[0] == "bool"
+
+
+def test_numbers_of_every_type_are_weak_operands(calls):
+    assert calls[1:9] == [
+        "int64 int8 float16 3",
+        "int64 int8 float16 3",
+        "int64 int8 float16 3",
+        "uint64 int8 float16 3",
+        "uint64 int8 float16 3",
+        "float64 float64 float16 3",
+        "float64 float64 float16 3",
+        "complex128 complex128 complex64 3",
+    ]
+
+
+def test_an_operand_keeps_an_array_without_a_name(calls):
+    assert calls[9] == "100000 200000"
+
+
 def test_errors_of_a_program_name_functions_of_cpp(calls):
-    assert calls[0] == "promote: No dtypes were given. Give one or more"
-    assert calls[1] == "Array::to_host: The destination is null. Give memory of nbytes() bytes"
-    assert calls[2].startswith("linalg::solve: ")
+    assert calls[10:] == [
+        "promote: No dtypes were given. Give one or more",
+        "Array::to_host: The destination is null. Give memory of nbytes() bytes",
+        calls[12],
+    ]
+    assert calls[12].startswith("linalg::solve: ")
+
+
+KERNEL = """
+#include <stator/dtype.hpp>
+using namespace stator;
+extern "C" __global__ void convert(const bfloat16* b, const float16* h, const complex64* c, DType dtype, float* out) {
+  out[0] = float(b[0]) * 2;
+  out[1] = float(h[0]) * 2;
+  out[2] = float(bfloat16(float(b[0]) + 1));
+  out[3] = float(float16(float(h[0]) + 1));
+  out[4] = (c[0] * c[0] / complex64(2)).re;
+  out[5] = itemsize(dtype) + 100 * int(in(dtype, dtypes::floats)) + 1000 * int(kind_of(dtype));
+}
+"""
+
+
+@requirements.cuda_target
+@pytest.mark.emulates
+def test_a_kernel_of_another_project_converts_halves(tmp_path):
+    """Functions that nvcc takes to be the host's would be compiled to nothing, without a word in a system header."""
+    if not shutil.which("nvcc"):
+        pytest.skip("there is no nvcc")
+    (tmp_path / "kernel.cu").write_text(KERNEL)
+    command = ["nvcc", "-std=c++20", "-ptx", "-arch=compute_80", "-isystem", installed() / "include", "kernel.cu"]
+    run(*command, cwd=tmp_path)
+    program = """
+import numpy as np, stator
+be = stator.Backend("cuda")
+b, h, c = be.full(1, 1.5, dtype="bfloat16"), be.full(1, 1.5, dtype="float16"), be.full(1, 3 + 1j, dtype="complex64")
+out = be.zeros(6, dtype="float32")
+kernel = be.compile(open("kernel.ptx").read(), "convert")
+kernel.launch(1, 1, b, h, c, np.uint8(9), out)
+print(out.tolist())
+"""
+    environment = {**os.environ, "STATOR_EMULATE": "h200:threads=1"}
+    printed = run(sys.executable, "-c", program, cwd=tmp_path, env=environment)
+    assert printed == "[3.0, 3.0, 2.5, 2.5, 4.0, 3102.0]\n"
 
 
 def site_packages(folder: Path, *places: str) -> dict[str, str]:
@@ -147,17 +210,23 @@ def test_cython_consumer(tmp_path):
 
 
 def test_installed_headers_are_the_tree_s():
-    assert sorted(p.name for p in (installed() / "include/stator").glob("*.hpp")) == [p.name for p in HEADERS]
+    include = installed() / "include"
+    assert sorted(p.relative_to(include) for p in include.glob("stator/**/*.hpp")) == [
+        p.relative_to(INCLUDE) for p in HEADERS
+    ]
 
 
-@pytest.mark.parametrize("header", HEADERS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("header", [p.relative_to(INCLUDE) for p in HEADERS], ids=str)
 def test_header_compiles_alone(header):
-    unit = f"#include <stator/{header.name}>\n#include <stator/{header.name}>\n"
+    unit = f"#include <{header}>\n#include <{header}>\n"
     run(
         "g++",
         "-std=c++20",
         "-Wall",
         "-Wextra",
+        "-Wconversion",
+        "-Wsign-conversion",
+        "-Wshadow",
         "-Werror",
         "-fsyntax-only",
         "-I",

@@ -52,19 +52,19 @@ constexpr OpInfo entry(OpInfo info, Traits... traits) {
 
 // The dtype set is evaluated in a lambda, so that its names are in scope there alone.
 constexpr OpInfo entries[] = {
-#define OP(op, kind, types, rule, reference, bound, text, ...) \
-  entry(OpInfo{.name = #op,                                    \
-               .call = MODULE #op,                             \
-               .family = Family::FAMILY,                       \
-               .shape_class = ShapeClass::kind,                \
-               .dtypes =                                       \
-                   [] {                                        \
-                     using namespace dtypes;                   \
-                     return types;                             \
-                   }(),                                        \
-               .result = ResultRule::rule,                     \
-               .oracle = reference,                            \
-               .tolerance = bound,                             \
+#define STATOR_OP(op, kind, types, rule, reference, bound, text, ...) \
+  entry(OpInfo{.name = #op,                                           \
+               .call = MODULE #op,                                    \
+               .family = Family::FAMILY,                              \
+               .shape_class = ShapeClass::kind,                       \
+               .dtypes =                                              \
+                   [] {                                               \
+                     using namespace dtypes;                          \
+                     return types;                                    \
+                   }(),                                               \
+               .result = ResultRule::rule,                            \
+               .oracle = reference,                                   \
+               .tolerance = bound,                                    \
                .summary = text} __VA_OPT__(, ) __VA_ARGS__),
 #include <stator/ops.def>
 };
@@ -79,7 +79,7 @@ constexpr bool in_any_order(Traits... traits) {
   return (is_any_order(traits) || ...);
 }
 constexpr bool adds_in_any_order[] = {
-#define OP(op, kind, types, rule, reference, bound, text, ...) in_any_order(__VA_ARGS__),
+#define STATOR_OP(op, kind, types, rule, reference, bound, text, ...) in_any_order(__VA_ARGS__),
 #include <stator/ops.def>
 };
 

@@ -5,26 +5,45 @@
 #include <stator/dtype.hpp>
 #include <stator/op_table.hpp>
 
+#include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 namespace stator {
 
 class Buffer;
 
-// A Python or C++ number, which is weak in promotion: it adapts to the dtype of the arrays beside it.
+// A Python or C++ number of any type, which is weak in promotion: it adapts to the dtype of the arrays beside it.
 struct STATOR_API Scalar {
   enum class Type : uint8_t { boolean, integer, unsigned_integer, floating, complex_floating };
   Type type = Type::integer;
   int64_t i = 0;  // boolean, integer, and the bits of an unsigned_integer
   double re = 0, im = 0;
+  template <class T>
+  static constexpr bool takes =
+      std::is_arithmetic_v<T> || is_complex<T> || std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
   Scalar() = default;
-  Scalar(bool v) : type(Type::boolean), i(v), re(v) {}
-  Scalar(int v) : Scalar(int64_t(v)) {}
-  Scalar(int64_t v) : type(Type::integer), i(v), re(double(v)) {}
-  Scalar(uint64_t v) : type(Type::unsigned_integer), i(int64_t(v)), re(double(v)) {}
-  Scalar(double v) : type(Type::floating), i(0), re(v) {}
-  Scalar(complex128 v) : type(Type::complex_floating), re(v.re), im(v.im) {}
+  template <class T>
+    requires takes<T>
+  Scalar(T v) {
+    if constexpr (is_complex<T>) {
+      type = Type::complex_floating;
+      re = double(v.re);
+      im = double(v.im);
+    } else if constexpr (std::is_integral_v<T>) {
+      type = std::is_same_v<T, bool> ? Type::boolean : std::is_signed_v<T> ? Type::integer : Type::unsigned_integer;
+      i = int64_t(v);
+      re = double(v);
+    } else {
+      type = Type::floating;
+      if constexpr (std::is_arithmetic_v<T>)
+        re = double(v);
+      else
+        re = double(float(v));  // of a half
+    }
+  }
 };
 
 class STATOR_API Array {
@@ -40,7 +59,7 @@ class STATOR_API Array {
   int64_t offset() const { return offset_; }        // elements
   int ndim() const { return shape_.size(); }
   int64_t size() const;
-  size_t nbytes() const { return size_t(size()) * itemsize(dtype_); }
+  size_t nbytes() const { return size_t(size()) * size_t(itemsize(dtype_)); }
   bool is_contiguous() const;  // row-major and dense
   Backend backend() const;
   Device device() const;
@@ -49,7 +68,8 @@ class STATOR_API Array {
   Ref<Buffer> take_buffer() { return std::move(buffer_); }  // the array has no memory afterwards
 
   // Copies the elements to `destination`, in row-major order. Synchronises the stream (default: the last that used the
-  // buffer) and throws what its error slot holds. HostCopyError, naming `reader`, while host copies are forbidden.
+  // buffer) and throws what its error slot holds. `destination` has room for nbytes(): ValueError where it is null and
+  // there are elements. HostCopyError, naming `reader`, while host copies are forbidden.
   void to_host(void* destination, const Stream& stream = {}) const;
   void to_host(void* destination, const Stream& stream, Op reader) const;
   Scalar item(const Stream& stream = {}) const;  // ShapeError unless size() == 1; synchronises
@@ -75,14 +95,21 @@ STATOR_API Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims&
 STATOR_API int normalize_axis(std::string_view op, int64_t axis, int ndim);
 STATOR_API std::string str(const Dims& shape);  // "(2, 3)"
 
-// An elementwise operand: an array or a weak scalar.
+// An elementwise operand: an array or a weak scalar. It refers to an array that has a name, which must exist as long,
+// and keeps one that has none.
 struct Operand {
   const Array* array = nullptr;
   Scalar scalar;
   Operand(const Array& a) : array(&a) {}
+  Operand(Array&& a) : kept_(std::make_shared<const Array>(std::move(a))) { array = kept_.get(); }
+  Operand(const Array&&) = delete;
   Operand(Scalar s) : scalar(s) {}
-  Operand(double v) : scalar(v) {}
-  Operand(int v) : scalar(v) {}
+  template <class T>
+    requires Scalar::takes<T>
+  Operand(T v) : scalar(v) {}
+
+ private:
+  std::shared_ptr<const Array> kept_;
 };
 
 }  // namespace stator

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 class Context;
@@ -218,3 +220,5 @@ STATOR_API void shutdown() noexcept;
 STATOR_API void set_warning_handler(void (*handler)(const char* text));
 
 }  // namespace stator
+
+#include <stator/macros/back.inc>

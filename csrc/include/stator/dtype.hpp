@@ -4,7 +4,6 @@
 #include <stator/complex.hpp>
 #include <stator/half.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,11 +30,14 @@ namespace stator {
   X(complex64, ::stator::complex<float>) \
   X(complex128, ::stator::complex<double>)
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // g++ means that the enumerators hide types
 enum class DType : uint8_t {
 #define STATOR_X(name, type) name,
   STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
 };
+#pragma GCC diagnostic pop
 
 inline constexpr int dtype_count = 15;
 
@@ -43,7 +45,7 @@ enum class Kind : uint8_t { boolean, signed_integer, unsigned_integer, floating,
 
 // Sets of dtypes, one bit each.
 using DTypeSet = uint32_t;
-constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
+STATOR_HD constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = 0x1, signed_integers = 0x1e, unsigned_integers = 0x1e0, integers = 0x1fe,
                           floats = 0x1e00, halves = 0x600, full_floats = 0x1800, complexes = 0x6000,
@@ -61,23 +63,25 @@ STATOR_DTYPES(STATOR_X)
 template <class T>
 inline constexpr DType dtype_of_v = dtype_of<T>::value;
 
-constexpr int itemsize(DType d) {
+STATOR_HD constexpr int itemsize(DType d) {
   // The base-2 logarithms of the sizes, packed in one 64-bit word: the look-up is a shift, in kernels too.
   constexpr uint64_t logarithms = 0
-#define STATOR_X(name, type) | uint64_t(std::countr_zero(sizeof(type))) << (3 * static_cast<int>(DType::name))
+#define STATOR_LOG2(n) uint64_t((n > 1) + (n > 2) + (n > 4) + (n > 8))
+#define STATOR_X(name, type) | STATOR_LOG2(sizeof(type)) << (3 * static_cast<int>(DType::name))
       STATOR_DTYPES(STATOR_X);
 #undef STATOR_X
+#undef STATOR_LOG2
   return 1 << (logarithms >> (3 * static_cast<int>(d)) & 7);
 }
 
-constexpr Kind kind_of(DType d) {
+STATOR_HD constexpr Kind kind_of(DType d) {
   const DTypeSet b = dtype_bit(d);
   if (b & dtypes::boolean) return Kind::boolean;
   if (b & dtypes::signed_integers) return Kind::signed_integer;
   if (b & dtypes::unsigned_integers) return Kind::unsigned_integer;
   return b & dtypes::floats ? Kind::floating : Kind::complex_floating;
 }
-constexpr bool in(DType d, DTypeSet set) { return (dtype_bit(d) & set) != 0; }
+STATOR_HD constexpr bool in(DType d, DTypeSet set) { return (dtype_bit(d) & set) != 0; }
 
 // "bool", "int8", ...: the names of the array API (and "bfloat16").
 STATOR_API std::string_view name(DType d);
@@ -85,15 +89,15 @@ STATOR_API std::string_view name(DType d);
 // numpy.result_type of two array dtypes. bfloat16 with float16 gives float32; with integers bfloat16 behaves as
 // float16.
 STATOR_API DType promote(DType a, DType b);
-// The common dtype of one or more dtypes, independent of their order.
+// The common dtype of one or more dtypes, independent of their order. ValueError for none.
 STATOR_API DType promote(std::span<const DType> dtypes);
 
 // The result dtype of exp, divide, mean, ...: float64 for bool and integers, the dtype itself otherwise. (NumPy gives
 // float16 and float32 for int8 and int16; the array API leaves it open; stator's default float is float64.)
-constexpr DType to_inexact(DType d) { return in(d, dtypes::inexact) ? d : DType::float64; }
+STATOR_HD constexpr DType to_inexact(DType d) { return in(d, dtypes::inexact) ? d : DType::float64; }
 
 // complex64 -> float32, complex128 -> float64, others unchanged.
-constexpr DType real_part(DType d) {
+STATOR_HD constexpr DType real_part(DType d) {
   return d == DType::complex64 ? DType::float32 : d == DType::complex128 ? DType::float64 : d;
 }
 

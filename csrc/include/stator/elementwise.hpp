@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 struct ElementwiseOptions {
@@ -25,22 +27,22 @@ STATOR_API Array unary(Op op, const Array& x, const ElementwiseOptions& = {}, co
 STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const ElementwiseOptions& = {}, const Stream& = {});
 
 // One named function per entry: add(a, b), exp(x), ...
-#define UNARY(name, ...)                                                                      \
+#define STATOR_UNARY(name, ...)                                                               \
   inline Array name(const Array& x, const ElementwiseOptions& o = {}, const Stream& s = {}) { \
     return unary(Op::name, x, o, s);                                                          \
   }
-#define BINARY(name, ...)                                                                                         \
+#define STATOR_BINARY(name, ...)                                                                                  \
   inline Array name(const Operand& a, const Operand& b, const ElementwiseOptions& o = {}, const Stream& s = {}) { \
     return binary(Op::name, a, b, o, s);                                                                          \
   }
-#define TERNARY(name, ...)                                                                                  \
+#define STATOR_TERNARY(name, ...)                                                                           \
   inline Array name(const Operand& a, const Operand& b, const Operand& c, const ElementwiseOptions& o = {}, \
                     const Stream& s = {}) {                                                                 \
     const Operand operands[] = {a, b, c};                                                                   \
     return elementwise(Op::name, operands, o, s);                                                           \
   }
-#define SELECT(name, ...) TERNARY(name)
-#define QUATERNARY(name, ...)                                                               \
+#define STATOR_SELECT(name, ...) STATOR_TERNARY(name)
+#define STATOR_QUATERNARY(name, ...)                                                        \
   inline Array name(const Operand& a, const Operand& b, const Operand& c, const Operand& d, \
                     const ElementwiseOptions& o = {}, const Stream& s = {}) {               \
     const Operand operands[] = {a, b, c, d};                                                \
@@ -79,3 +81,5 @@ STATOR_API GatedGradients geglu_backward(const Array& grad, const Array& gate, c
 STATOR_API Array geglu_backward(const Array& grad, const Array& x, int64_t axis, bool tanh, const Stream& = {});
 
 }  // namespace stator::nn
+
+#include <stator/macros/back.inc>

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 class STATOR_API Error : public std::runtime_error {
@@ -99,3 +101,5 @@ STATOR_ERRORS(STATOR_X)
 #undef STATOR_X
 
 }  // namespace stator
+
+#include <stator/macros/back.inc>

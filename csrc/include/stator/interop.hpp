@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include <stator/macros/aside.inc>
+
 namespace stator::interop {
 
 // The address of the first element, for a consumer that may keep it past close(): the memory is then detached instead
@@ -94,3 +96,5 @@ STATOR_API void set_binding(void* object) noexcept;
 STATOR_API void* binding() noexcept;
 
 }  // namespace stator::interop
+
+#include <stator/macros/back.inc>

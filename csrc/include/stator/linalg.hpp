@@ -13,6 +13,8 @@
 
 #include <optional>
 
+#include <stator/macros/aside.inc>
+
 namespace stator::linalg {
 
 struct Options {
@@ -115,3 +117,5 @@ STATOR_API Array trace(const Array& a, int64_t offset = 0, std::optional<DType> 
 STATOR_API Array cross(const Array& a, const Array& b, int64_t axis = -1, const Stream& = {});
 
 }  // namespace stator::linalg
+
+#include <stator/macros/back.inc>

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 struct MatmulOptions {
@@ -128,3 +130,5 @@ STATOR_API Array scaled_matmul(const Array& a, const Array& b, const Array& scal
                                const ScaledMatmulOptions& = {}, const Stream& = {});
 
 }  // namespace stator::nn
+
+#include <stator/macros/back.inc>

@@ -6,10 +6,12 @@
 #include <span>
 #include <string_view>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 enum class Op : uint16_t {
-#define OP(name, ...) name,
+#define STATOR_OP(name, ...) name,
 #include <stator/ops.def>
 };
 
@@ -86,7 +88,7 @@ struct OpInfo {
 
 STATOR_API std::span<const OpInfo> op_table();
 inline constexpr int op_count = 0
-#define OP(...) +1
+#define STATOR_OP(...) +1
 #include <stator/ops.def>
     ;
 STATOR_API const OpInfo& op_info(Op op);
@@ -96,3 +98,5 @@ STATOR_API std::string_view name(ResultRule result);
 STATOR_API std::string_view name(Determinism determinism);
 
 }  // namespace stator
+
+#include <stator/macros/back.inc>

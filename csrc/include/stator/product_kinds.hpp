@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 // Applied to the sum of a product and its bias.
@@ -12,3 +14,5 @@ enum class Activation : int32_t { none, relu, gelu, gelu_tanh, silu, sigmoid, ta
 enum class Float8 : int32_t { e4m3, e5m2 };
 
 }  // namespace stator
+
+#include <stator/macros/back.inc>

@@ -22,7 +22,7 @@ struct ReduceOptions {
 // reduction without an identity. argmax and argmin take one axis, or none for the flattened array.
 STATOR_API Array reduce(Op op, const Array& x, const ReduceOptions& = {}, const Stream& = {});
 
-#define REDUCE(name, ...)                                                                \
+#define STATOR_REDUCE(name, ...)                                                         \
   inline Array name(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { \
     return reduce(Op::name, x, o, s);                                                    \
   }

@@ -33,11 +33,11 @@ bool set_entries() {
 #define STATOR_ENTRY(name, dts, result, inputs)                      \
   if constexpr (static_cast<int>(Op::name) % STATOR_SHARDS == Shard) \
     by_op[static_cast<int>(Op::name)] = elementwise<functors::name, (dts), ResultRule::result, inputs>;
-#define UNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 1)
-#define BINARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 2)
-#define TERNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 3)
-#define QUATERNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 4)
-#define SELECT(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 3)
+#define STATOR_UNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 1)
+#define STATOR_BINARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 2)
+#define STATOR_TERNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 3)
+#define STATOR_QUATERNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 4)
+#define STATOR_SELECT(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 3)
 #include <stator/ops.def>
 #undef STATOR_ENTRY
   return true;

@@ -55,7 +55,7 @@ inline DType storage_dtype(const params::Elementwise& e) {
 }
 
 inline constexpr const char* op_names[] = {
-#define OP(name, ...) #name,
+#define STATOR_OP(name, ...) #name,
 #include <stator/ops.def>
 };
 

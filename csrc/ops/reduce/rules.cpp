@@ -39,7 +39,7 @@ constexpr ReductionRule find_rule(Op op, DType in, double parameter, bool masked
 }
 
 // Every REDUCE entry of the op table has a rule: here the throw of the default would be a compile-time error.
-#define REDUCE(name, ...) static_assert((find_rule(Op::name, DType::float32, 0, false), true));
+#define STATOR_REDUCE(name, ...) static_assert((find_rule(Op::name, DType::float32, 0, false), true));
 #include <stator/ops.def>
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 // What it is on a device. migrating: CUDA's (cudaMallocManaged), whose pages go to where they are used. pinned:
@@ -64,3 +66,5 @@ STATOR_API std::optional<AdviceState> advice_state(const Array&);  // none where
 STATOR_API Migrations migrations(const Array&);
 
 }  // namespace stator
+
+#include <stator/macros/back.inc>

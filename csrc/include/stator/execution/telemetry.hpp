@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <stator/macros/aside.inc>
+
 namespace stator {
 
 struct TelemetryOptions {
@@ -59,3 +61,5 @@ STATOR_API void report_waits(const Backend&, WaitReports);
 STATOR_API WaitReports wait_reports(const Backend&);
 
 }  // namespace stator
+
+#include <stator/macros/back.inc>
