@@ -41,7 +41,7 @@ def summary(report: dict[str, Any]) -> str:
 def within(report: dict[str, Any]) -> str:
     """The time that was given, if that is why cells are not finished."""
     limit = report["limit"]
-    return f" within {limit / 60:g} minutes" if 0 < limit <= report["seconds"] else ""
+    return f" within {limit / 60:g} min" if 0 < limit <= report["seconds"] else ""
 
 
 def shown_failures(report: dict[str, Any]) -> list[str]:
