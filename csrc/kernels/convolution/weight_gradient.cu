@@ -3,6 +3,7 @@
 #include "device/index.cuh"
 #include "device/launcher.cuh"
 #include "kernels/convolution/gradient_fast.cuh"
+#include "kernels/convolution/gradient_planes.cuh"
 #include "kernels/convolution/gradient_tile.cuh"
 #include "kernels/convolution/gradient_vectors.cuh"
 
@@ -40,6 +41,8 @@ GradientTilePlan plan_gradient_tiles(const params::DeviceLimits& limits, const p
 template <class T>
 int64_t splits_of(const params::DeviceLimits& limits, const params::WeightGradient& p) {
   if constexpr (fast_host) {
+    PlanePlan planes;
+    if (plan_planes<sum_of<T>>(p, planes)) return planes.splits;
     GradientPlan plan;
     return plan_gradient<sum_of<T>>(p, plan) ? plan.splits : 1;
   } else {
@@ -79,11 +82,17 @@ void sum_directly(const params::Queue& q, const params::WeightGradient& p) {
 
 template <class T>
 void start_gradient_slab(const params::Queue& q, const params::WeightGradient& p) {
+  const int64_t taps = p.dweight.taps[0] * p.dweight.taps[1] * p.dweight.taps[2];
+  if (PlanePlan plan; plan_planes<sum_of<T>>(p, plan)) {
+    launch(q, "weight_gradient", gradient_planes_kernel<GradientTuning::block, T>,
+           {plan.blocks, GradientTuning::block, int(plan.shared_bytes)}, p, plan);
+    return start_sum<T>(q, p, {plan.splits, taps, 1});
+  }
   GradientPlan plan;
   if (!plan_gradient<sum_of<T>>(p, plan)) return sum_directly<T>(q, p);
   launch(q, "weight_gradient", gradient_slab_kernel<GradientTuning::block, T>,
          {plan.blocks, GradientTuning::block, int(plan.shared_bytes)}, p, plan);
-  start_sum<T>(q, p, {plan.splits, p.dweight.taps[0] * p.dweight.taps[1] * p.dweight.taps[2], 1});
+  start_sum<T>(q, p, {plan.splits, taps, 1});
 }
 
 template <class T>

@@ -4,7 +4,9 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "params/convolution.hpp"
+#include "kernels/convolution/axes.cuh"
+
+#include <algorithm>
 
 namespace stator::STATOR_TARGET::convolution {
 namespace {
@@ -13,6 +15,7 @@ struct WindowTuning {
   static constexpr int block = 256;
   static constexpr int64_t tile = by_target<256 * 8, 1 << 14>::value;  // elements of the result per block
   static constexpr int batch = 512;                                    // pixels that the fast host sums at a time
+  static constexpr int64_t short_row = 32, places = 4096;              // of images that the fast host has a table for
 };
 
 // The divisors of a flat index of the columns or of the images.
@@ -32,6 +35,93 @@ STATOR_FN Run covered(int64_t x, int64_t stride, int64_t extent, int64_t count) 
     return k < count ? k : count;
   };
   return {first_not_below(0), first_not_below(extent)};
+}
+
+// The window whose tap covers a position on one axis, or -1.
+STATOR_FN int64_t window_of(const params::Windows& p, int axis, int64_t position, int64_t tap) {
+  const int64_t offset = position + p.padding[axis] - tap * p.dilation[axis];
+  const int64_t window = offset / p.stride[axis];
+  return offset >= 0 && window * p.stride[axis] == offset && window < p.count[axis] ? window : -1;
+}
+
+// Images of few elements on the fast host, all alike: where each element of the columns comes from, or which element of
+// the columns each tap adds to a pixel, and -1 for none. Rows are too short for loops of their own.
+bool has_places(const params::Windows& p) {
+  const int64_t taps = p.taps[0] * p.taps[1], elements = std::max(p.count[0] * p.count[1], p.extent[0] * p.extent[1]);
+  return fast_host && std::max(p.count[1], p.extent[1]) <= WindowTuning::short_row && taps <= WindowTuning::places &&
+         elements * taps <= WindowTuning::places;
+}
+struct WindowPlaces {
+  int32_t at[WindowTuning::places];
+
+  // In the order of the columns of an image.
+  STATOR_FN void of_columns(const params::Windows& p) {
+    int32_t* to = at;
+    for (int64_t a = 0; a < p.taps[0]; ++a)
+      for (int64_t b = 0; b < p.taps[1]; ++b)
+        for (int64_t i = 0; i < p.count[0]; ++i)
+          for (int64_t j = 0; j < p.count[1]; ++j) {
+            const int64_t y = i * p.stride[0] + a * p.dilation[0] - p.padding[0];
+            const int64_t x = j * p.stride[1] + b * p.dilation[1] - p.padding[1];
+            const bool inside = y >= 0 && y < p.extent[0] && x >= 0 && x < p.extent[1];
+            *to++ = inside ? int32_t(y * p.extent[1] + x) : -1;
+          }
+  }
+  // Tap by tap in the order of the pixels.
+  STATOR_FN void of_pixels(const params::Windows& p) {
+    int32_t* to = at;
+    for (int64_t a = 0; a < p.taps[0]; ++a)
+      for (int64_t b = 0; b < p.taps[1]; ++b)
+        for (int64_t i = 0; i < p.extent[0]; ++i)
+          for (int64_t j = 0; j < p.extent[1]; ++j) {
+            const int64_t y = window_of(p, 0, i, a), x = window_of(p, 1, j, b);
+            *to++ = y < 0 || x < 0 ? -1 : int32_t(((a * p.taps[1] + b) * p.count[0] + y) * p.count[1] + x);
+          }
+  }
+};
+
+// Images [first, first + images) of a block.
+template <int Size, class T>
+STATOR_KERNEL(Size) void unfold_places_kernel(params::Windows p, int64_t images, int64_t all) {
+  const Group<Size> group;
+  WindowPlaces places;
+  places.of_columns(p);
+  const int64_t first = group.block() * images, count = all - first < images ? all - first : images;
+  const int64_t pixels = p.extent[0] * p.extent[1];
+  const int elements = int(p.taps[0] * p.taps[1] * p.count[0] * p.count[1]);
+  const T* STATOR_RESTRICT from = static_cast<const T*>(p.from) + first * pixels;
+  T* STATOR_RESTRICT to = static_cast<T*>(p.to) + first * elements;
+  for (int64_t image = 0; image < count; ++image, from += pixels, to += elements)
+    for (int i = 0; i < elements; ++i) {
+      const int32_t at = places.at[i];
+      const T value = from[at < 0 ? 0 : at];
+      to[i] = at < 0 ? T(0) : value;
+    }
+}
+
+template <int Size, class T>
+STATOR_KERNEL(Size) void fold_places_kernel(params::Windows p, int64_t images, int64_t all) {
+  using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const Group<Size> group;
+  WindowPlaces places;
+  places.of_pixels(p);
+  const int64_t first = group.block() * images, count = all - first < images ? all - first : images;
+  const int pixels = int(p.extent[0] * p.extent[1]), taps = int(p.taps[0] * p.taps[1]);
+  const int64_t elements = taps * p.count[0] * p.count[1];
+  const T* STATOR_RESTRICT from = static_cast<const T*>(p.from) + first * elements;
+  T* STATOR_RESTRICT to = static_cast<T*>(p.to) + first * pixels;
+  Sum sums[WindowTuning::places];
+  for (int64_t image = 0; image < count; ++image, from += elements, to += pixels) {
+    std::fill_n(sums, pixels, Sum(0));
+    for (int t = 0; t < taps; ++t) {
+      const int32_t* const at = places.at + t * pixels;
+      for (int i = 0; i < pixels; ++i) {
+        const Sum value = convert<Sum>(from[at[i] < 0 ? 0 : at[i]]);
+        sums[i] += at[i] < 0 ? Sum(0) : value;
+      }
+    }
+    for (int i = 0; i < pixels; ++i) to[i] = convert<T>(sums[i]);
+  }
 }
 
 // Row r of the columns is tap r % taps of image r / taps; T is an integer of the elements' size.
@@ -69,13 +159,6 @@ STATOR_KERNEL(Size) void unfold_kernel(params::Windows p, WindowDivisors divisor
     for (int64_t i = 0; i < n;) i += copy(i, n - i);
   else
     group.for_each(n, [&](int64_t i) { copy(i, 1); });
-}
-
-// The window whose tap covers a position on one axis, or -1.
-STATOR_FN int64_t window_of(const params::Windows& p, int axis, int64_t position, int64_t tap) {
-  const int64_t offset = position + p.padding[axis] - tap * p.dilation[axis];
-  const int64_t window = offset / p.stride[axis];
-  return offset >= 0 && window * p.stride[axis] == offset && window < p.count[axis] ? window : -1;
 }
 
 template <int Size, class T>
@@ -134,32 +217,42 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
   });
 }
 
+// As many images for a block as a tile has elements.
+template <class Kernel>
+void start_places(const params::Queue& q, const char* name, Kernel kernel, const params::Windows& p) {
+  const int64_t all = p.samples * p.channels, elements = p.taps[0] * p.taps[1] * p.count[0] * p.count[1];
+  const int64_t images = std::max<int64_t>(1, WindowTuning::tile / elements);
+  launch(q, name, kernel, {ceil_div(all, images), WindowTuning::block}, p, images, all);
+}
+
 void unfold_windows(const params::Queue& q, const params::Windows& p) {
   const int64_t windows = p.count[0] * p.count[1], taps = p.taps[0] * p.taps[1];
   const int64_t elements = p.samples * p.channels * taps * windows;
   const WindowDivisors divisors{FastDivmod64(windows), FastDivmod64(taps), FastDivmod64(p.count[1])};
-  const auto start = [&](auto kernel) {
-    launch(q, "unfold", kernel, {ceil_div(elements, WindowTuning::tile), WindowTuning::block}, p, divisors, elements);
+  const auto start = [&]<class T>(type_tag<T>) {
+    constexpr int block = WindowTuning::block;
+    if constexpr (fast_host)
+      if (has_places(p)) return start_places(q, "unfold", unfold_places_kernel<block, T>, p);
+    launch(q, "unfold", unfold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors,
+           elements);
   };
   switch (itemsize(p.dtype)) {
-    case 2: return start(unfold_kernel<WindowTuning::block, uint16_t>);
-    case 4: return start(unfold_kernel<WindowTuning::block, uint32_t>);
-    default: return start(unfold_kernel<WindowTuning::block, uint64_t>);
+    case 2: return start(type_tag<uint16_t>{});
+    case 4: return start(type_tag<uint32_t>{});
+    default: return start(type_tag<uint64_t>{});
   }
 }
 
 void fold_windows(const params::Queue& q, const params::Windows& p) {
   const int64_t pixels = p.extent[0] * p.extent[1], elements = p.samples * p.channels * pixels;
   const WindowDivisors divisors{FastDivmod64(pixels), {}, FastDivmod64(p.extent[1])};
-  const auto start = [&](auto kernel) {
-    launch(q, "fold", kernel, {ceil_div(elements, WindowTuning::tile), WindowTuning::block}, p, divisors, elements);
-  };
-  switch (p.dtype) {
-    case DType::float16: return start(fold_kernel<WindowTuning::block, float16>);
-    case DType::bfloat16: return start(fold_kernel<WindowTuning::block, bfloat16>);
-    case DType::float32: return start(fold_kernel<WindowTuning::block, float>);
-    default: return start(fold_kernel<WindowTuning::block, double>);
-  }
+  with_float(p.dtype, [&](auto value) {
+    using T = decltype(value);
+    constexpr int block = WindowTuning::block;
+    if constexpr (fast_host)
+      if (has_places(p)) return start_places(q, "fold", fold_places_kernel<block, T>, p);
+    launch(q, "fold", fold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors, elements);
+  });
 }
 
 }  // namespace

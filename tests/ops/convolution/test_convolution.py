@@ -38,6 +38,13 @@ CASES = [
     ("conv_transpose3d", (1, 12, 3, 4, 3), (12, 10, 3, 2, 3), {"stride": 2, "padding": 1}),
     ("conv2d", (1, 100, 5, 6), (3, 100, 3, 3), {"padding": 1}),
     ("conv2d", (2, 5, 9, 10), (7, 5, 3, 3), {"stride": (1, 2)}),
+    # Many samples of small planes, whose weights' gradients add up several planes at a time.
+    ("conv2d", (33, 5, 4, 4), (70, 5, 3, 3), {"padding": 1}),
+    ("conv2d", (9, 70, 5, 4), (34, 70, 2, 3), {"stride": (2, 1), "dilation": (1, 2), "padding": (0, 1)}),
+    ("conv2d", (6, 8, 6, 6), (36, 4, 3, 3), {"groups": 2}),
+    ("conv1d", (17, 40, 9), (19, 40, 4), {"padding": 3}),
+    ("conv3d", (4, 6, 3, 4, 5), (17, 6, 2, 3, 3), {"padding": (0, 1, 1), "stride": (1, 2, 1)}),
+    ("conv_transpose2d", (7, 20, 4, 4), (20, 9, 3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
 ]
 
 
