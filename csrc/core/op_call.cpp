@@ -111,7 +111,8 @@ void OpCall::keep(std::shared_ptr<const void> object) const {
 }
 
 void OpCall::declare(const Array& array, bool write) {
-  if (write) require_distinct(name(), array, "the result");
+  if (write && overlaps_itself(array)) [[unlikely]]
+    require_distinct(name(), array, "the result");
   Buffer& buffer = *array.buffer();
   const void* memory = buffer.memory(uint16_t(op_));
   if (capture_) [[unlikely]]

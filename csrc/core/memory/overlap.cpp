@@ -5,6 +5,7 @@
 #include "core/memory/buffer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -96,22 +97,35 @@ bool may_overlap(const Array& a, const Array& b) {
 }
 
 bool overlaps_itself(const Array& array) {
-  if (array.is_contiguous() || array.size() == 0) return false;
-  // Two elements meet where the differences of their indices, not all 0, times the strides add up to 0.
-  Search search{{}, {}, {}, 1, 1};
-  for (int d = 0; d < array.ndim(); ++d) {
+  std::array<Term, Dims::max_size> terms;
+  const auto end = [&](int count) { return terms.begin() + count; };
+  int count = 0;
+  bool repeats = false;
+  for (int d = array.ndim() - 1; d >= 0; --d) {
     const int64_t step = std::abs(array.strides()[d]), reach = array.shape()[d] - 1;
+    if (reach < 0) return false;
     if (reach == 0) continue;
-    if (step == 0) return true;
-    search.terms.push_back({step, -reach, reach});
+    repeats = repeats || step == 0;
+    terms[size_t(count++)] = {step, -reach, reach};
   }
+  if (repeats) return true;
+  // Mostly each step is beyond all that smaller ones reach.
+  std::sort(terms.begin(), end(count), [](const Term& s, const Term& t) { return s.step < t.step; });
+  int64_t reached = 0;
+  if (std::all_of(terms.begin(), end(count), [&](const Term& t) {
+        const bool beyond = t.step > reached;
+        reached += t.step * t.highest;
+        return beyond;
+      }))
+    return false;
+  // Two elements meet where the differences of their indices, not all 0, times the steps add up to 0.
+  Search search{{terms.begin(), end(count)}, {}, {}, 1, 1};
   search.prepare();
-  const std::vector<Term>& terms = search.terms;
-  bool nested = true;  // each step is beyond all that smaller ones reach
-  for (size_t i = 0; i < terms.size(); ++i) nested = nested && terms[i].step > search.highest[i + 1];
-  for (size_t i = 0; !nested && i < terms.size(); ++i)
-    for (int64_t k = 1; k <= terms[i].highest && k * terms[i].step <= search.highest[i + 1]; ++k)
-      if (search.hits(-k * terms[i].step, i + 1)) return true;
+  for (size_t i = 0; i < search.terms.size(); ++i) {
+    const Term& t = search.terms[i];
+    for (int64_t k = 1; k <= t.highest && k * t.step <= search.highest[i + 1]; ++k)
+      if (search.hits(-k * t.step, i + 1)) return true;
+  }
   return false;
 }
 

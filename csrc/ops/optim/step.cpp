@@ -13,28 +13,46 @@ namespace {
 
 std::string dtype_text(const Array& a) { return std::string(name(a.dtype())); }
 
-// An array of a step, and the memory that it spans.
-struct Part {
-  const char *begin, *end;
-  const Array* array;
+// Lists of arrays of one length.
+struct List {
   const char* what;
-  size_t tensor;
+  const std::vector<Array>* arrays;
   bool changed;
 };
 
-std::string of(const Part& part) { return std::string(part.what) + " " + std::to_string(part.tensor); }
-
 // ValueError where what a step changes shares memory with another array of the step.
-void require_apart(const OpCall& call, std::vector<Part> parts) {
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; });
-  std::vector<const Part*> open;  // parts that the next ones may begin in
-  for (const Part& part : parts) {
-    std::erase_if(open, [&](const Part* other) { return other->end <= part.begin; });
-    for (const Part* other : open)
-      if ((part.changed || other->changed) && may_overlap(*part.array, *other->array))
-        throw ValueError(std::string(call.name()), of(*other) + " and " + of(part) + " share memory",
+void require_apart(const OpCall& call, const std::vector<List>& lists) {
+  const size_t tensors = lists[0].arrays->size();
+  struct Span {
+    const char *begin, *end;
+    size_t number;  // among the arrays of all lists
+  };
+  std::vector<Span> spans;
+  spans.reserve(lists.size() * tensors);
+  const auto list_of = [&](const Span& s) -> const List& { return lists[s.number / tensors]; };
+  const auto array_of = [&](const Span& s) -> const Array& { return (*list_of(s).arrays)[s.number % tensors]; };
+  const auto text = [&](const Span& s) {
+    return std::string(list_of(s).what) + " " + std::to_string(s.number % tensors);
+  };
+  for (size_t number = 0; number < lists.size() * tensors; ++number) {
+    const Array& a = array_of({nullptr, nullptr, number});
+    const Extent extent = extent_of(a);
+    const char* const first = static_cast<const char*>(a.data_ptr());
+    if (extent.end > extent.begin) spans.push_back({first + extent.begin, first + extent.end, number});
+  }
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  const char* reached = nullptr;  // by the spans from `first` on
+  for (size_t i = 0, first = 0; i < spans.size(); ++i) {
+    const Span& span = spans[i];
+    if (span.begin >= reached) first = i;
+    for (size_t k = first; k < i; ++k) {
+      const Span& other = spans[k];
+      if (other.end > span.begin && (list_of(other).changed || list_of(span).changed) &&
+          may_overlap(array_of(other), array_of(span)))
+        throw ValueError(std::string(call.name()), text(other) + " and " + text(span) + " share memory",
                          "pass a weight that is used twice once, with the sum of its gradients; and copies of others");
-    open.push_back(&part);
+    }
+    reached = std::max(reached, span.end);
   }
 }
 
@@ -138,22 +156,11 @@ ListStep::ListStep(Op op, const std::vector<Array>& params, const std::vector<Ar
   n.maximize = o.maximize;
   for (size_t i = 0; i < params.size(); ++i)
     add(i, params[i], grads[i], states, o.masters ? &(*o.masters)[i] : nullptr);
-  std::vector<Part> parts;
-  const auto take = [&](const char* what, const std::vector<Array>* arrays, bool changed) {
-    for (size_t i = 0; arrays != nullptr && i < arrays->size(); ++i) {
-      const Array& a = (*arrays)[i];
-      if (a.size() == 0) continue;
-      const Extent extent = extent_of(a);
-      const char* const first = static_cast<const char*>(a.data_ptr());
-      parts.push_back({first + extent.begin, first + extent.end, &a, what, i, changed});
-    }
-  };
-  parts.reserve(params.size() * (3 + states.size()));
-  take("param", &params, true);
-  take("grad", &grads, false);
-  for (const StateList& s : states) take(s.name, s.arrays, true);
-  take("master", o.masters, true);
-  require_apart(call_, std::move(parts));
+  std::vector<List> lists{{"param", &params, true}, {"grad", &grads, false}};
+  for (const StateList& s : states)
+    if (s.arrays != nullptr) lists.push_back({s.name, s.arrays, true});
+  if (o.masters != nullptr) lists.push_back({"master", o.masters, true});
+  require_apart(call_, lists);
   p_.tensors = tensors_.data();
   p_.tensor_count = int32_t(tensors_.size());
 }
