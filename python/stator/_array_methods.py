@@ -395,7 +395,8 @@ def argpartition(
     _by_kind(None, order, "Array.argpartition")
     _one_of(kind, ("introselect",), "kind", "Array.argpartition")
     try:
-        places = [operator.index(k) for k in (kth if isinstance(kth, (list, tuple)) else [kth])]
+        given: list[Any] = list(kth) if isinstance(kth, (list, tuple)) else [kth]
+        places = [operator.index(k) for k in given]
     except TypeError:
         raise DTypeError(
             f"Got kth of type {type(kth).__name__}", op="Array.argpartition", remedy="Pass an integer, or several."
