@@ -7,7 +7,7 @@ namespace stator {
 
 class Buffer;
 
-void note_any_bytes(const Buffer&);
+void note_any_bytes(const Buffer&) noexcept;
 bool has_any_bytes(const Buffer&) noexcept;
 void forget_any_bytes(const Buffer&) noexcept;  // by the buffer's destructor
 

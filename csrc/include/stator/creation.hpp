@@ -22,12 +22,13 @@ STATOR_API Array arange(const Backend&, Scalar start, Scalar stop, Scalar step, 
 
 // A copy of host memory. Strides are in elements and may be negative; data points at the first element. Pageable memory
 // is read before the call returns; `pinned` stages it through page-locked memory, so that the copy to the device
-// overlaps with other work.
+// overlaps with other work. Every byte of a bool but 0 is true.
 STATOR_API Array from_host(const Backend&, const void* data, DType dtype, const Dims& shape, const Dims& strides,
                            bool pinned = false, const Stream& = {});
 // An array over foreign memory, without a copy. ValueError unless its address is a multiple of the item size. cpu: any
-// host memory, whose uses are synchronous when `host_shared`; cuda: device memory. `deleter` runs once, in a call of
-// interop::release_owners(). Where this throws it never runs, and the memory stays the caller's.
+// host memory, whose uses are synchronous when `host_shared`; cuda: device memory. Bools are bytes of 0 and 1, see
+// execution/bool_bytes.hpp for others. `deleter` runs once, in a call of interop::release_owners(). Where this throws
+// it never runs, and the memory stays the caller's.
 STATOR_API Array from_foreign(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
                               bool host_shared, bool read_only, std::function<void()> deleter);
 
@@ -38,8 +39,8 @@ STATOR_API Array copy_to(const Array&, const Backend& to, const Stream& = {});
 // Conversion to a dtype: float to int saturates and NaN gives 0; complex to real drops the imaginary part. With
 // copy = false the result may be x itself.
 STATOR_API Array astype(const Array&, DType dtype, bool copy = true, const Stream& = {});
-// Writes value, broadcast and converted (within its kind), into target. Overlap gives the same result as if value were
-// copied first.
+// Writes value, broadcast and converted, into target: an array within its kind, a number as full() does. Overlap gives
+// the same result as if value were copied first.
 STATOR_API void assign(const Array& target, const Operand& value, const Stream& = {});
 
 // The matrices of the last two axes, where elements below (triu) or above (tril) diagonal k are 0.

@@ -18,9 +18,10 @@ struct STATOR_API Index {
   bool has_start = false, has_stop = false;
 };
 STATOR_API Array getitem(const Array&, std::span<const Index> index);  // a view
-// x[index] = value: value is broadcast and converted within its kind; overlap gives the same result as if value were
-// copied first. One launch, or two where they overlap. DTypeError for another kind, ShapeError where value does not
-// broadcast, ValueError for read-only memory. Asynchronous.
+// x[index] = value: value is broadcast and converted to any dtype, as by astype; overlap gives the same result as if
+// value were copied first. One launch, or two where they overlap. ValueError for an integer that x's dtype does not
+// hold and for read-only memory, DTypeError for a complex number in a real array, ShapeError where value does not
+// broadcast. Asynchronous.
 STATOR_API void setitem(const Array& x, std::span<const Index> index, const Operand& value, const Stream& = {});
 
 // numpy.take along an axis; none: from the flattened array. Asynchronous.
@@ -40,7 +41,7 @@ struct STATOR_API ArrayIndex {
 // indexes, or 0, which selects nothing (IndexError), and synchronises once, to count the elements that it selects;
 // integer arrays do not.
 STATOR_API Array index_get(const Array& x, std::span<const ArrayIndex> index, const Stream& = {});
-// x[index] = value, broadcast and converted within its kind. Masks synchronise as in index_get, except a single mask
+// x[index] = value, broadcast and converted as in setitem. Masks synchronise as in index_get, except a single mask
 // with a single number. Of several writes to one element, on cpu the last in row-major order stays; on cuda any one of
 // them, or the last if the backend is deterministic, which takes two more launches and 8 bytes per element of x.
 STATOR_API void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand& value, const Stream& = {});
