@@ -178,7 +178,8 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
 
 namespace {
 
-// Returns when the memory has been read. Where no page-locked memory can be had, that is when the copy is done.
+// Returns when the memory has been read. Where no page-locked memory can be had, that is when the copy is done, which
+// is waited for since the caller's memory may be page-locked itself.
 void copy_in_chunks(OpCall& call, char* to, const char* from, size_t bytes) {
   const uint16_t op = uint16_t(call.op());
   runtime::Runtime& runtime = call.context().runtime();
@@ -192,7 +193,8 @@ void copy_in_chunks(OpCall& call, char* to, const char* from, size_t bytes) {
     try {
       chunk = staging.take(size);
     } catch (const OutOfMemoryError&) {
-      return enqueue(begin, from + begin, bytes - begin);
+      enqueue(begin, from + begin, bytes - begin);
+      return runtime.stream_synchronize(call.stream().handle(op), op);
     }
     void* const memory = chunk->memory(op);
     std::memcpy(memory, from + begin, size);
@@ -235,8 +237,11 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
     copy_in_chunks(call, static_cast<char*>(result.data_ptr()), static_cast<const char*>(dense), bytes);
     return result;
   }
+  // A page-locked source would be read in stream order: the caller's is read before the call returns.
+  runtime::Record record = call.record();
+  record.synchronous = !pinned;
   call.context().runtime().copy(result.data_ptr(), dense, bytes, runtime::CopyKind::host_to_device,
-                                call.stream().handle(uint16_t(call.op())), call.record());
+                                call.stream().handle(uint16_t(call.op())), record);
   return result;
 }
 
