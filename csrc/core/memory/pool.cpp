@@ -91,7 +91,10 @@ Block Pool::find(size_t bytes, int home, uint16_t op, bool again) {
     for (int other = 0; !found && !captured && home < pinned_home && other < pinned_home; ++other) {
       found = other != home && impl_->lists[other].pop(bytes, false, &block);
     }
-    if (found) impl_->from_cache(block.bytes, home);
+    if (found)
+      impl_->from_cache(block.bytes, home);
+    else if (home < pinned_home)
+      impl_->sizes.asked(bytes, impl_->allocations);
   }
   if (!block.memory) return obtain(bytes, home, op);
   if (block.home == home && block.ready()) [[likely]]
@@ -197,6 +200,7 @@ bool Pool::reserve(size_t bytes, int home) noexcept {
 
 Block Pool::obtain(size_t bytes, int home, uint16_t op) {
   if (!reserve(bytes, home)) return {};
+  if (home < pinned_home) impl_->give_back_unasked(*this);
   Block block{nullptr, bytes, 0, int8_t(home), {}};
   const auto unreserve = [&] {
     const std::lock_guard lock(impl_->mutex);
@@ -221,7 +225,7 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
     return {};
   }
   const std::lock_guard lock(impl_->mutex);
-  impl_->peak = std::max(impl_->peak, impl_->live);
+  impl_->note_peak();
   return block;
 }
 

@@ -258,7 +258,27 @@ size_t Pool::trim(size_t bytes, bool pinned) noexcept {
   return released;
 }
 
+void Pool::Impl::give_back_unasked(Pool& pool) noexcept {
+  if (region) return;
+  for (;;) {
+    Block block;
+    {
+      const std::lock_guard lock(mutex);
+      const size_t most = std::max(most_live, live);
+      const size_t size = live + cached > std::max(most / 8 * held_eighths, held_at_least) ? sizes.stalest() : 0;
+      bool found = false;
+      for (int home = 0; size && !found && home < pinned_home; ++home)
+        found = !pool.context_.is_captured_itself(home) &&
+                (size == CachedSizes::beyond ? lists[home].pop_any(&block) : lists[home].pop(size, false, &block));
+      if (!found) return;
+      take_cached(block.bytes, block.home);
+    }
+    pool.free_block(block);
+  }
+}
+
 void Pool::empty_cache() noexcept {
+  poll_foreign();
   trim(SIZE_MAX);
   if (driver_cached()) trim_to(0, false);
   std::vector<runtime::EventHandle> events;
@@ -278,7 +298,7 @@ void Pool::release_foreign(Buffer& buffer) noexcept {
   const uint32_t used = buffer.host_shared() || context_.quiet() ? 0 : buffer.used_.load(std::memory_order_acquire);
   if (used) mark(buffer.owner_->block, used);
   take_consumers(buffer, buffer.owner_->block);
-  if (buffer.owner_->block.ready())
+  if (buffer.owner_->block.ready() || passed(buffer.owner_->block))
     ForeignReleases::push(std::move(buffer.owner_));
   else
     impl_->add_owner(std::move(buffer.owner_));

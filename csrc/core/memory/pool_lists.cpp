@@ -25,7 +25,9 @@ bool FreeList::pop(size_t bytes, bool ready_only, Block* out) {
   while (at > 0 && !list[at - 1].ready()) --at;
   if (at == 0) {
     if (ready_only) return false;
-    at = list.size();
+    *out = std::move(list.front());  // the oldest, whose work is most likely done
+    list.erase(list.begin());
+    return true;
   }
   std::swap(list[at - 1], list.back());
   *out = std::move(list.back());

@@ -1,0 +1,1 @@
+"""How much memory a pool has for what is live."""
