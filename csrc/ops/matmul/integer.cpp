@@ -117,8 +117,7 @@ Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& option
     assign(out, out.dtype() == DType::bool_ ? Operand(Scalar(false)) : Operand(0), on);
     return out;
   }
-  const Array left = a.dtype() == types.operands ? a : astype(a, types.operands, false, on);
-  const Array right = b.dtype() == types.operands ? b : astype(b, types.operands, false, on);
+  const Array left = astype_distinct(a, types.operands, on), right = astype_distinct(b, types.operands, on);
   const bool direct = out.dtype() == types.result && !may_overlap(out, left) && !may_overlap(out, right);
   const Array target = direct ? out : call.empty(shapes.result, types.result);
   call.reads(left);

@@ -20,13 +20,36 @@ namespace {
 
 using namespace matmul_plan;
 
-// x in the dtype and in a layout that BLAS takes: x itself wherever possible.
-Array prepare(const Array& x, const Types& types, bool left, const Stream& stream) {
-  Array y = x;
-  const bool exact = promote(y.dtype(), types.rounded) == types.rounded;
-  if (!exact) y = astype(y, types.rounded, false, stream);
-  if (y.dtype() != types.operands) y = astype(y, types.operands, false, stream);
-  return layout_of(matrix_of(y, left)) ? y : copy(y, stream);
+// What f makes of x, where axes that repeat one slice are made of one slice and repeat it again. `last`: how many of
+// the last axes are made in full.
+template <class F>
+Array of_distinct(const Array& x, int last, F f) {
+  Dims shape = x.shape();
+  for (int d = 0; d < x.ndim() - last; ++d)
+    if (x.strides()[d] == 0 && shape[d] > 1) shape[d] = 1;
+  if (shape == x.shape()) return f(x);
+  return broadcast_to(f(Array(x.buffer(), x.dtype(), shape, x.strides(), x.offset())), x.shape());
+}
+
+// x in the dtype that the library multiplies: x itself wherever possible.
+Array converted(const Array& x, const Types& types, const Stream& stream) {
+  const bool exact = promote(x.dtype(), types.rounded) == types.rounded;
+  return astype_distinct(exact ? x : astype_distinct(x, types.rounded, stream), types.operands, stream);
+}
+
+// The same in a layout that BLAS takes.
+Array laid_out(const Array& x, bool left, const Stream& stream) {
+  if (layout_of(matrix_of(x, left))) return x;
+  return of_distinct(x, 2, [&](const Array& y) { return copy(y, stream); });
+}
+
+// x with one of the rows, or columns, that repeat it; x itself where they do not.
+Array without_repeats(const Array& x, int axis) {
+  const int at = x.ndim() + axis;
+  if (x.ndim() < 2 || x.shape()[at] <= 1 || x.strides()[at] != 0) return x;
+  Dims shape = x.shape();
+  shape[at] = 1;
+  return Array(x.buffer(), x.dtype(), shape, x.strides(), x.offset());
 }
 
 // Removes the longest dimension, which the library iterates over. The batch has one at least.
@@ -78,6 +101,10 @@ void call_library(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
 
 }  // namespace
 
+Array astype_distinct(const Array& x, DType dtype, const Stream& stream) {
+  return of_distinct(x, 0, [&](const Array& y) { return astype(y, dtype, false, stream); });
+}
+
 // The library's call for target = left right, except for the batch.
 libs::Gemm gemm_of(const Plan& plan, const Array& left, const Array& right, const Array& target, DType operands) {
   libs::Gemm gemm;
@@ -122,11 +149,16 @@ class Product {
  private:
   void multiply(const Array& a, const Array& b) {
     if (a.shape()[a.ndim() - 1] == 0) return fill();
-    left_ = prepare(a, types_, true, on_);
-    right_ = prepare(b, types_, false, on_);
+    left_ = converted(a, types_, on_);
+    right_ = converted(b, types_, on_);
+    if (!stays_inner()) {
+      left_ = laid_out(left_, true, on_);
+      right_ = laid_out(right_, false, on_);
+    }
     conjugates_ = sum_.conjugate && in(left_.dtype(), dtypes::complexes);
     if (conjugates_ && !is_inner(plan_of(left_, right_, out_, shapes_.product))) {
-      left_ = conj(left_, {}, on_);  // the conjugate may then have an inner plan
+      // The conjugate may then have an inner plan.
+      left_ = of_distinct(left_, 2, [&](const Array& x) { return conj(x, {}, on_); });
       conjugates_ = false;
     }
     call_.reads(left_);
@@ -140,6 +172,15 @@ class Product {
         out_.dtype() == wide && out_.is_contiguous() && !overlaps() ? out_ : call_.empty(shapes_.result, wide);
     multiply_into(target, plan_of(left_, right_, target, shapes_.product));
     finish(target);
+  }
+
+  // An inner product reads operands of any layout. Its plan is one for every target.
+  bool stays_inner() const {
+    const Dims& product = shapes_.product;
+    if (after_ || product[product.size() - 2] != 1 || product[product.size() - 1] != 1) return false;
+    const Array& c = out_;
+    const Array dense(c.buffer(), c.dtype(), c.shape(), contiguous_strides(c.shape()), 0);
+    return is_inner(plan_of(left_, right_, c, product)) && is_inner(plan_of(left_, right_, dense, product));
   }
 
   bool overlaps() const { return may_overlap(out_, left_) || may_overlap(out_, right_); }
@@ -305,6 +346,13 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
 
 Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
               const Stream& stream) {
+  if (!sum.c && !after && !options.out) {
+    const Array row = without_repeats(a, -2), column = without_repeats(b, -1);
+    if (row.size() != a.size() || column.size() != b.size()) {
+      const Dims shape = product_shapes(a, b).result;  // throws with the shapes that the caller sees
+      return copy(broadcast_to(product(row, column, options, sum, after, stream), shape), stream);
+    }
+  }
   OpCall call(Op::matmul, {&a, &b, sum.beta == complex128(0) ? nullptr : sum.c, after.bias}, stream);
   return Product(call, a, b, options, sum, after).run(a, b);
 }

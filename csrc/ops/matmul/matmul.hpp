@@ -25,6 +25,9 @@ struct After {
 Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
               const Stream& stream);
 
+// x in another dtype, x itself where it has it. Axes of x that repeat one slice repeat it in the result.
+Array astype_distinct(const Array& x, DType dtype, const Stream& stream);
+
 // Whether both operands are integers or bool; their product, which wraps around.
 bool is_integer_product(const Array& a, const Array& b);
 Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream);
