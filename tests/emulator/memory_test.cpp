@@ -1,6 +1,8 @@
 // Every access is checked: each rule has a kernel that breaks it, and a near neighbour that does not.
 #include "rig.hpp"
 
+#include <set>
+
 using namespace stator::emulator;
 using namespace stator::emulator::test;
 
@@ -209,6 +211,15 @@ void capacity() {
     CHECK(p && p != last);
     memory.free(last = p);
   }
+  // What is known of small ones is bounded too.
+  Memory large(1 << 24);
+  std::set<void*> places;
+  for (int k = 0; k < 10000; ++k) {
+    void* const p = large.allocate(4);
+    places.insert(p);
+    large.free(p);
+  }
+  CHECK(places.size() > 1000 && places.size() < 3000);
 }
 
 void host_checks() {

@@ -11,6 +11,7 @@ using memory::Allocation;
 
 constexpr uint64_t alignment = 256;
 constexpr uint64_t commit_step = uint64_t(64) << 20;
+constexpr size_t most_dead = 2048;   // in the quarantine: what is known of a small allocation takes more than it does
 constexpr uint64_t poisoned = 4096;  // bytes of what is handed back; checks find the rest
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
@@ -168,7 +169,7 @@ Report Memory::lend(void* pointer, uint64_t bytes) {
 }
 
 void Memory::release_quarantine(uint64_t limit) {
-  while (!dead_.empty() && dead_bytes_ > limit) {
+  while (!dead_.empty() && (dead_bytes_ > limit || dead_.size() > most_dead)) {
     const auto place = allocations_.find(dead_.front());
     dead_.pop_front();
     uint64_t base = place->first, bytes = range_of(place->second->capacity);
