@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copyreg
 import math
+import sys
 import threading
 from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,8 @@ def restore_array(form: object, dtype: str, shape: tuple[int, ...], device: str,
         raw = np.frombuffer(data, np.uint8)
         if len(shape) > 32 or any(type(n) is not int or n < 0 for n in shape):
             raise ValueError(f"the shape {shape!r}")
+        if math.prod(n or 1 for n in shape) * kind.itemsize > sys.maxsize:
+            raise ValueError(f"the shape {shape!r}, which no array has")
         if raw.nbytes != math.prod(shape) * kind.itemsize:
             raise ValueError(f"{raw.nbytes} bytes for shape {shape} of {kind}")
     except (StatorError, TypeError, ValueError) as error:

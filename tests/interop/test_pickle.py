@@ -157,6 +157,11 @@ def test_corrupt_pickles_and_those_of_other_versions_are_refused(be, name):
     assert isinstance(caught.value, pickle.UnpicklingError) and caught.value.op == "pickle.loads"
 
 
+def test_a_pickled_shape_beyond_all_memory_is_refused_also_without_elements(be):
+    with be.use(), pytest.raises(UnpicklingError, match="corrupt"):
+        _pickling.restore_array(1, "float64", (0, 2**62), be.device_name, b"")
+
+
 def test_corrupt_pickles_of_other_objects_are_refused(be):
     matrix = stator.sparse.csr_from_dense(be.asarray(X))
     parts = (matrix.data, matrix.indices, matrix.indptr)

@@ -191,7 +191,7 @@ def test_the_device_comes_from_the_sources_too(monkeypatch, tmp_path):
         stator.default_backend()
 
 
-@pytest.mark.parametrize("text", [None, "[backend", "memory_limit = 1\n", "backend = 3\n"])
+@pytest.mark.parametrize("text", [None, "[backend", "memory_limit = 1\n", "backend = 3\n", "a = " + 5000 * "["])
 def test_a_file_that_cannot_be_read_is_named(monkeypatch, tmp_path, text):
     file = tmp_path / "stator.toml"
     if text is not None:

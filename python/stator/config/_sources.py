@@ -32,7 +32,7 @@ def read_toml(path: str | os.PathLike[str], where: str, problems: list[Problem])
 
         with open(os.fspath(path), "rb") as file:  # not the number of an open one
             table = tomllib.load(file).get(TABLE)
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, RecursionError, TypeError, ValueError) as error:  # nested more deeply than Python can call
         problems.append(Problem(where, str(path), f"it cannot be read: {error}", "Give the path of a TOML file."))
         return {}
     if not isinstance(table, dict):
