@@ -25,6 +25,9 @@ def managed(backend: Backend, shape: int | Sequence[int], dtype: DTypeLike | Non
 def migrations(x: Array) -> tuple[int, int, int, int, str | None]:
     """Prefetches to devices and their bytes, those to the host and theirs, and the last place."""
     ...
-def prefetch(x: Array, to: int | None, stream: StreamLike | None, op: str) -> None:
-    """Moves the pages of an array to a device by its index, or to the host."""
+def prefetch_to_device(backend: Backend, memory: object, device: object, stream: StreamLike | None) -> None:
+    """See Backend.prefetch_to_device."""
+    ...
+def prefetch_to_host(backend: Backend, memory: object, stream: StreamLike | None) -> None:
+    """See Backend.prefetch_to_host."""
     ...

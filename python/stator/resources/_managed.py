@@ -175,28 +175,20 @@ def deallocate(backend: Backend, allocation: UnifiedAllocation) -> None:
         raise DTypeError(
             f"Got allocation of type {type(allocation).__name__}", op=op, remedy="Give what allocate_unified() made."
         )
-    _array_of(backend, allocation, op)
+    array_of(backend, allocation, op)
     allocation.close()
-
-
-def prefetch(
-    backend: Backend, memory: Array | UnifiedAllocation, device: int | str | Device | None, stream: Any, op: str
-) -> None:
-    """See Backend.prefetch_to_device and prefetch_to_host."""
-    array = _array_of(backend, memory, op)
-    to = None if op.endswith("to_host") else _device(backend, device, op)
-    _managed.prefetch(array, to, stream, op)
 
 
 def advise(backend: Backend, memory: Array | UnifiedAllocation, advice: str, device: int | str | Device | None) -> None:
     """See Backend.set_memory_advice."""
     op = "Backend.set_memory_advice"
-    array = _array_of(backend, memory, op)
+    array = array_of(backend, memory, op)
     host = str(device) == "cpu" and backend.device_name != "cpu"
-    _managed.advise(array, advice, None if host else _device(backend, device, op))
+    _managed.advise(array, advice, None if host else device_index(backend, device, op))
 
 
-def _array_of(backend: Backend, memory: object, op: str) -> Array:
+def array_of(backend: Backend, memory: object, op: str) -> Array:
+    """The array of an allocation or an array of the backend; errors name the call."""
     if isinstance(memory, UnifiedAllocation):
         held = memory._entry.look()
         if held is None:
@@ -213,7 +205,7 @@ def _array_of(backend: Backend, memory: object, op: str) -> Array:
     return memory
 
 
-def _device(backend: Backend, device: object, op: str) -> int:
+def device_index(backend: Backend, device: object, op: str) -> int:
     """The index of a device of the backend's type; None is its own."""
     kind, _, own = backend.device_name.partition(":")
     if device is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from stator.errors import StatorError, renamed
@@ -12,6 +13,18 @@ if TYPE_CHECKING:
     from stator._typing import DTypeLike, StreamLike
     from stator.backend import Backend, Device
     from stator.resources import UnifiedAllocation
+
+
+_extension: ModuleType | None = None
+
+
+def _calls() -> ModuleType:
+    """stator.execution._managed, kept since a prefetch takes less than an import statement."""
+    global _extension
+    from stator.execution import _managed
+
+    _extension = _managed
+    return _managed
 
 
 class BackendManaged:
@@ -86,15 +99,11 @@ class BackendManaged:
         >>> x = be.managed(1000)
         >>> be.prefetch_to_device(x)
         """
-        from stator.resources._managed import prefetch
-
-        prefetch(self._managed_self(), memory, device, stream, "Backend.prefetch_to_device")
+        (_extension or _calls()).prefetch_to_device(self, memory, device, stream)
 
     def prefetch_to_host(self, memory: Array | UnifiedAllocation, *, stream: StreamLike | None = None) -> None:
         """Moves the pages of managed memory to the host, in the order of a stream; else as prefetch_to_device()."""
-        from stator.resources._managed import prefetch
-
-        prefetch(self._managed_self(), memory, None, stream, "Backend.prefetch_to_host")
+        (_extension or _calls()).prefetch_to_host(self, memory, stream)
 
     def set_memory_advice(
         self, memory: Array | UnifiedAllocation, advice: str, device: int | str | Device | None = None

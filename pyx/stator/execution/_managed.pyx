@@ -61,14 +61,35 @@ def managed(backend: Backend, shape: int | Sequence[int], dtype: DTypeLike | Non
     return out
 
 
-def prefetch(x: Array, to: int | None, stream: StreamLike | None, op: str) -> None:
-    """Moves the pages of an array to a device by its index, or to the host."""
-    cdef Array array = as_given(x, op)
-    cdef int place = cpp.host_place if to is None else to
+cdef int move(Backend backend, object memory, int place, object stream, str op) except -1:
+    cdef Array array
     cdef CppStream on
-    enter_stream(array.backend, stream, on, op)
+    if isinstance(memory, Array) and (<Array>memory).backend is backend:
+        array = <Array>memory
+    else:
+        from stator.resources._managed import array_of
+        array = array_of(backend, memory, op)
+    enter_stream(backend, stream, on, op)
     with nogil:
         cpp.prefetch(array.c, place, on)
+    return 0
+
+
+def prefetch_to_device(backend: Backend, memory: object, device: object, stream: StreamLike | None) -> None:
+    """See Backend.prefetch_to_device."""
+    cdef Backend owner = as_backend(backend, "Backend.prefetch_to_device")
+    cdef int place
+    if device is None:
+        place = owner.c.device().index
+    else:
+        from stator.resources._managed import device_index
+        place = device_index(backend, device, "Backend.prefetch_to_device")
+    move(owner, memory, place, stream, "Backend.prefetch_to_device")
+
+
+def prefetch_to_host(backend: Backend, memory: object, stream: StreamLike | None) -> None:
+    """See Backend.prefetch_to_host."""
+    move(as_backend(backend, "Backend.prefetch_to_host"), memory, cpp.host_place, stream, "Backend.prefetch_to_host")
 
 
 def advise(x: Array, advice: str, place: int | None) -> None:
