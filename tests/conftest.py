@@ -77,7 +77,7 @@ def _emptied(backend, request):
         yield backend
     if getattr(request.node, "failed", False):
         return  # the traceback holds the test's arrays
-    end = time.monotonic() + 2  # a thread that has just ended a future lets go of its objects a moment later
+    end = time.monotonic() + 60  # a thread that has just ended a future lets go of its objects a moment later
     while _live(backend):
         gc.collect()
         backend.synchronize()

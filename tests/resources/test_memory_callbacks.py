@@ -154,17 +154,16 @@ def test_what_a_callback_makes_belongs_to_no_scope(small):
         x.tolist()
 
 
-def test_a_callback_cannot_end_what_its_allocation_needs(small):
-    errors, took = [], []
+def test_a_callback_cannot_end_what_its_allocation_needs(small, monkeypatch):
+    monkeypatch.setattr("stator.resources._scopes.PATIENCE", 3600)  # which is not waited
+    errors = []
 
     def ends(nbytes):
-        start = time.monotonic()
         for end in (small.close, scope.close):
             try:
                 end()
             except (UnsupportedError, InFlightError) as error:
                 errors.append(type(error))
-        took.append(time.monotonic() - start)
 
     small.set_allocation_failure_callback(ends)
     with small.scoped() as scope:
@@ -172,7 +171,6 @@ def test_a_callback_cannot_end_what_its_allocation_needs(small):
         with pytest.raises(OutOfMemoryError):
             mebibytes(small, 5)
         assert errors == [UnsupportedError, InFlightError]
-        assert took[0] < 2
         assert x.tolist() == [1, 1, 1]
     assert not small.closed
 

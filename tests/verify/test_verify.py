@@ -281,7 +281,9 @@ def test_timings_are_ratios_with_a_spread():
 def test_an_interrupt_writes_what_there_is(tmp_path):
     program = [sys.executable, "-m", "stator", "verify", "--device", "cpu", "--output", str(tmp_path), "--part", "ops"]
     process = subprocess.Popen(program, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    time.sleep(2)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not children.read_text():  # of which it starts one when it begins to verify
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 1
