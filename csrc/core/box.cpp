@@ -2,6 +2,7 @@
 // without the mutex, so that a release may call the device and other threads may create or destroy boxes meanwhile.
 #include "core/box.hpp"
 
+#include "core/binding.hpp"
 #include "core/process.hpp"
 #include "core/text.hpp"
 #include "core/tracker.hpp"
@@ -65,7 +66,7 @@ Box::~Box() {
   if (!part_) release(parent_);
 }
 
-bool Box::left_alone() const { return ended() || generation_ != process_generation(); }
+bool Box::left_alone() const { return ended() || generation_ != process_generation() || is_left(tracker_); }
 
 void Box::dispose() noexcept {
   if (left_alone()) return;

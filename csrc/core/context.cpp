@@ -2,16 +2,27 @@
 // flight, wait for the device, log pending faults, close the boxes.
 #include "core/context.hpp"
 
+#include "core/binding.hpp"
 #include "core/library_box.hpp"
 #include "core/target.hpp"
 #include "core/text.hpp"
+#include "runtime/waiting/waiting.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <thread>
 
 namespace stator {
 
 using runtime::status::success;
+
+namespace {
+
+// How long the end of the process waits for work on the cpu, which may find a fault that is then told, before it drops
+// the work.
+constexpr auto grace = std::chrono::milliseconds(500);
+
+}  // namespace
 
 Ref<Context> Context::open(Device device, const BackendOptions& options, std::shared_ptr<Allocator> allocator) {
   Ref<Context> context(new Context(device, options, std::move(allocator), std::make_unique<Tracker>()));
@@ -53,6 +64,7 @@ Context::~Context() {
   // A context that is still open at the end of the process leaks its runtime on purpose: its destructor would call the
   // device.
   if (!closed()) static_cast<void>(spare_.release());
+  if (is_left(*tracker_)) static_cast<void>(tracker_.release());  // so that no other one gets its address
 }
 
 bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
@@ -72,6 +84,19 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
   if (!wait_until([&] { return in_flight_.load() == 0; })) return false;
   for (const auto& stream : streams_)
     for (const StreamBox::Capturing& one : stream->captures()) drop_capture(*stream, one);
+  if (deadline != forever && runtime_->is_host()) {
+    // Nobody can see what the work would still give, but callbacks of streams.
+    const auto until = std::chrono::steady_clock::now() + grace;
+    const auto busy = [](const auto& stream) { return stream->native() && runtime::is_busy_on_host(stream->native()); };
+    while (std::ranges::any_of(streams_, busy)) {
+      if (std::chrono::steady_clock::now() > until && !StreamBox::callbacks_pending()) {
+        for (const auto& stream : streams_)
+          if (stream->native()) runtime::drop_work_on_host(stream->native());
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
   if (synchronize_noexcept() || synchronize_noexcept()) quiet_.store(true, std::memory_order_release);
   for (const auto& stream : streams_) stream->log_pending();
   Box::close(*this);

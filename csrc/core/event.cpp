@@ -35,6 +35,7 @@ void Event::synchronize() const {
   if (!box_) return;
   const OpGuard guard(box_->context(), call::event_synchronize);
   box_->context().runtime().event_synchronize(box_->handle(call::event_synchronize), call::event_synchronize);
+  box_->context().pool().poll_foreign();
 }
 
 float Event::milliseconds_since(const Event& earlier) const {
@@ -80,6 +81,7 @@ void Stream::synchronize() const {
   StreamBox& stream = require(box_, "Stream.synchronize");
   const OpGuard guard(stream.context(), uint16_t(Op::synchronize));
   stream.synchronize(uint16_t(Op::synchronize));
+  stream.context().pool().poll_foreign();
 }
 
 bool Stream::done() const {

@@ -3,15 +3,18 @@
 #include "core/text.hpp"
 
 #include <stator/error.hpp>
+#include <stator/execution/binding.hpp>
 
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace stator {
 namespace {
 
 constexpr int most_faults = 8;
 constinit FaultRegistration::Thrower throwers[most_faults] = {};
+constinit thread_local bool raised = false;
 
 // Kernels report an unsigned index beyond int64 as the largest int64.
 std::string index_text(int64_t value) {
@@ -23,7 +26,10 @@ std::string index_text(int64_t value) {
 
 FaultRegistration::FaultRegistration(params::Fault fault, Thrower thrower) { throwers[int(fault)] = thrower; }
 
+bool interop::take_fault() noexcept { return std::exchange(raised, false); }
+
 void raise_fault(const params::FaultRecord& seen) {
+  raised = true;
   if (const auto thrower = throwers[seen.fault % most_faults]) thrower(seen);
   throw IndexError(op_text(uint16_t(seen.op)),
                    index_text(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",

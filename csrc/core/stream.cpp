@@ -7,12 +7,40 @@
 #include "core/memory/buffer.hpp"
 #include "core/text.hpp"
 
+#include <stator/execution/binding.hpp>
+
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace stator {
 
 using runtime::status::success;
+
+namespace {
+
+// The stream that this thread sets up or extends: the mutex is held while an allocator runs, which may call its own
+// backend.
+constinit thread_local const StreamBox* extended = nullptr;
+
+class Extension {
+ public:
+  Extension(const StreamBox& stream, std::mutex& mutex, uint16_t op) {
+    if (extended == &stream)
+      throw UnsupportedError(op_text(op), "the allocator of a backend calls that backend",
+                             "Let it take its memory elsewhere");
+    lock_ = std::unique_lock(mutex);
+    before_ = std::exchange(extended, &stream);
+  }
+  ~Extension() { extended = before_; }
+  Extension(const Extension&) = delete;
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  const StreamBox* before_;
+};
+
+}  // namespace
 
 StreamBox::StreamBox(Context& context, int index)
     : Box(BoxKind::stream, &context, context.tracker(), no_op, Hold::part_of), context_(context), index_(index) {}
@@ -23,7 +51,7 @@ bool StreamBox::is_own() const { return index_ < context_.stream_count(); }
 
 void StreamBox::open(uint16_t op, int priority) {
   if (!closed()) return;
-  const std::lock_guard lock(mutex_);
+  const Extension extension(*this, mutex_, op);
   if (!closed() || closing()) return;
   const runtime::StreamHandle stream = context_.runtime().stream_create(priority, op);
   try {
@@ -102,7 +130,7 @@ void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint1
 void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
   const runtime::StreamHandle stream = handle(op);
   const int order = this->order();
-  const std::lock_guard lock(mutex_);
+  const Extension extension(*this, mutex_, op);
   const auto last =
       std::find_if(scratch_.rbegin(), scratch_.rend(), [=](const Scratch& s) { return s.order == order; });
   const size_t most = last == scratch_.rend() ? 0 : last->bytes;
@@ -152,6 +180,7 @@ void StreamBox::log_pending() noexcept {
   } catch (...) {
     warn("stator: a fault was seen when the backend closed");
   }
+  interop::take_fault();
 }
 
 void StreamBox::synchronize(uint16_t op) {

@@ -5,6 +5,7 @@
 #include "runtime/devices.hpp"
 #include "runtime/order_checker.hpp"
 #include "runtime/telemetry.hpp"
+#include "runtime/waiting/waiting.hpp"
 
 #include <stator/error.hpp>
 
@@ -110,6 +111,7 @@ Status Runtime::enter(Call call) {
 
 void Runtime::check(Call call, Status code, uint16_t op) {
   if (code == status::success) return;
+  if (code == status::interrupted) throw Interrupted(op);
   if (code == status::out_of_memory && is_host()) throw std::bad_alloc();  // the caller's own memory, not the pool's
   if (code >= status::capture_unsupported && code <= status::capture_wrong_thread) refuse_captured(code, op);
   const std::string fault = context_ && is_sticky(code) ? table_.fault_message(context_) : std::string();
@@ -224,6 +226,9 @@ void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, Stre
     refuse_captured(status::capture_unsupported, record.op);
   if (watches(Watch::waits) && (kind == CopyKind::device_to_host || copy_waits(from, kind))) [[unlikely]]
     waits(record.op);
+  const void* const host = kind == CopyKind::host_to_device ? from : kind == CopyKind::device_to_host ? to : nullptr;
+  check(Call::copy, before_copy(table_, context_, host, stream, emulated_), record.op);
+  check(Call::copy, before_work(table_, stream, record.synchronous), record.op);
   Noted noted(*this, stream, GraphCall::Kind::copy, "copy", record);
   if (!noted.captured()) order(stream, "copy", record);
   check(Call::copy, table_.copy(context_, to, from, bytes, kind, stream), record.op);
@@ -299,6 +304,9 @@ Status Runtime::stream_synchronize_noexcept(StreamHandle stream) {
 void Runtime::stream_synchronize(StreamHandle stream, uint16_t op) {
   if (watched()) [[unlikely]]
     waits(op);
+  const Interruptible may_end;
+  if (!is_host() && !is_captured(stream))
+    check(Call::stream_synchronize, wait_interruptibly(table_, context_, stream, emulated_), op);
   check(Call::stream_synchronize, stream_synchronize_noexcept(stream), op);
 }
 
@@ -340,6 +348,7 @@ Status Runtime::stream_wait_noexcept(StreamHandle stream, EventHandle event) {
 }
 
 void Runtime::stream_wait(StreamHandle stream, EventHandle event, uint16_t op) {
+  check(Call::stream_wait, before_work(table_, stream, false), op);
   check(Call::stream_wait, stream_wait_noexcept(stream, event), op);
 }
 
@@ -348,6 +357,7 @@ void Runtime::host_function(HostFunction function, void* data, StreamHandle stre
   if (is_captured(stream))
     refuse_captured(status::capture_unsupported, op);  // what it is given is freed once it has run
   if (emulated_) cuda_name_work(op_name(op));
+  check(Call::host_function, before_work(table_, stream, false), op);
   check(Call::host_function, table_.host_function(context_, function, data, stream), op);
 }
 
@@ -374,6 +384,7 @@ Status Runtime::event_record_noexcept(EventHandle event, StreamHandle stream) {
 }
 
 void Runtime::event_record(EventHandle event, StreamHandle stream, uint16_t op) {
+  check(Call::event_record, before_work(table_, stream, false), op);
   check(Call::event_record, event_record_noexcept(event, stream), op);
 }
 
@@ -391,6 +402,7 @@ void Runtime::event_synchronize(EventHandle event, uint16_t op) {
   if (watched()) [[unlikely]]
     waits(op);
   check(Call::event_synchronize, enter(Call::event_synchronize), op);
+  const Interruptible may_end;
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_event(event) : OrderChecker::Clock{};
   check(Call::event_synchronize, table_.event_synchronize(context_, event), op);
   if (checker_) checker_->learn(done);
@@ -405,6 +417,7 @@ float Runtime::event_elapsed(EventHandle from, EventHandle to, uint16_t op) {
 
 void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Record& record) {
   check(Call::launch, enter(Call::launch), record.op);
+  check(Call::launch, before_work(table_, stream, record.synchronous), record.op);
   Noted noted(*this, stream, GraphCall::Kind::kernel, launch.name, record);
   if (!noted.captured()) order(stream, launch.name, record);
   check(Call::launch, table_.launch(context_, launch, bytes_of(record), record.synchronous, stream), record.op);
@@ -447,6 +460,7 @@ void Runtime::library_release_noexcept(const std::function<void()>& release) {
 
 void Runtime::host_work(const HostWork& work, int64_t pieces, StreamHandle stream, const Record& record) {
   check(Call::library, enter(Call::library), record.op);
+  check(Call::library, before_work(table_, stream, record.synchronous), record.op);
   Noted noted(*this, stream, GraphCall::Kind::library, work.what, record);
   if (!noted.captured()) order(stream, work.what, record);
   const int64_t bytes = pieces > 1 ? std::numeric_limits<int64_t>::max() : bytes_of(record);

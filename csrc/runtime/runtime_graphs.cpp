@@ -1,6 +1,8 @@
 // The members of Runtime for graphs.
 #include "runtime/runtime.hpp"
 
+#include "runtime/waiting/waiting.hpp"
+
 #include <utility>
 
 namespace stator::runtime {
@@ -103,6 +105,7 @@ void Runtime::graph_instantiate(GraphHandle graph, GraphHandle previous, uint16_
 
 void Runtime::graph_launch(GraphHandle graph, const char* name, StreamHandle stream, const Record& record) {
   check(Call::graph_launch, enter(Call::graph_launch), record.op);
+  check(Call::graph_launch, before_work(table_, stream, record.synchronous), record.op);
   Noted noted(*this, stream, GraphCall::Kind::graph, name, record);
   if (!noted.captured()) order(stream, name, record);
   check(Call::graph_launch, table_.graphs->launch(context_, graph, record.synchronous, stream), record.op);

@@ -163,5 +163,8 @@ def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, 
     """Sets the scopes that calls are in from here on, and returns those of before (python/stator/resources)."""
     ...
 def shutdown() -> None:
-    """Closes every open backend, as the process does at its end. Synchronises."""
+    """Closes every open backend of Python, as its end does. Synchronises."""
+    ...
+def take_fault() -> bool:
+    """Whether the error that C++ has just thrown was found by a kernel. Used by python/stator/errors.py."""
     ...

@@ -238,11 +238,23 @@ _BEYOND = re.compile(r"The number -?\d+ is out of range for \w+")
 
 
 _failed = threading.local()
+# The function that tells whether a kernel found an error; of _backend.pyx, which imports this module.
+found_by_kernels: list[Callable[[], bool]] = []
 
 
 def note_allocator_error(error: BaseException | None) -> None:
     """Keeps what the allocator of a backend raised, for the OutOfMemoryError that this thread gets of it."""
     _failed.error = error
+
+
+def note_interrupt(error: BaseException) -> None:
+    """Keeps what ended a wait of this thread, such as KeyboardInterrupt, for its call to raise."""
+    _failed.interrupt = error
+
+
+def interrupt_noted() -> bool:
+    """Whether the call of this thread is to raise what note_interrupt() keeps."""
+    return getattr(_failed, "interrupt", None) is not None
 
 
 def from_native(
@@ -254,15 +266,21 @@ def from_native(
     classes: dict[str, builtins.type[StatorError]] = _NATIVE,
     failed: threading.local = _failed,
     beyond: re.Pattern[str] = _BEYOND,
-) -> StatorError:
-    """The Python exception for a C++ one; called where Cython catches it.
+    found: list[Callable[[], bool]] = found_by_kernels,
+) -> BaseException:
+    """The Python exception for a C++ one, or what has interrupted the call; called where Cython catches it.
 
     It has the classes with it, since the interpreter's end empties modules while their functions may still be called.
     """
+    interrupt: BaseException | None = failed.__dict__.pop("interrupt", None)
+    if interrupt is not None:
+        return interrupt
     if name == "ValueError" and beyond.match(cause):
         name = "NumberRangeError"
     error = classes[name](cause, op=op, remedy=remedy, _told=False)
     error.__dict__.update(fields)
+    if found and found[0]():
+        error.__dict__["_found_by_kernel"] = True
     if name == "OutOfMemoryError" and getattr(failed, "error", None) is not None:
         error.__dict__["allocator_error"] = error.__cause__ = failed.error
         failed.error = None
@@ -279,7 +297,12 @@ def require_open(backend: Backend, op: str) -> None:
 
 
 def renamed(error: StatorError, op: str) -> StatorError:
-    """The error under the name of the function that was called, where that is made of another one."""
+    """The error under the name of the function that was called, where that is made of another one.
+
+    What a kernel found keeps its name, since it may be the error of an earlier call.
+    """
+    if error.__dict__.get("_found_by_kernel"):
+        return error
     changed = type(error)(error.cause, op=op, remedy=error.remedy, _told=False)
     changed.__dict__.update({k: v for k, v in error.__dict__.items() if k != "op"})
     if _hook is not None:

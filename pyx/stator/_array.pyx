@@ -11,14 +11,14 @@ from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
-from stator._backend cimport Backend, after_wait, enter, resolve, warn_of_libraries
+from stator._backend cimport Backend, after_wait, enter, release_shared, resolve, warn_of_libraries
 from stator._convert cimport (
     filled_address, from_dims, from_scalar, host_array, not_an_array, not_an_operand, shown, to_axis, to_choice,
     to_dims, to_dtype, to_flag, to_index, to_int, to_optional_flag, to_scalar, too_large, wrong_type,
 )
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
-from stator.cpp cimport bool_bytes, creation, elementwise, indexing, interop, matmul, movement, op_table
+from stator.cpp cimport binding, bool_bytes, creation, elementwise, indexing, interop, matmul, movement, op_table
 from stator.cpp.dtype cimport (
     DType as CppDType, Kind, bfloat16, bool_, boolean, can_cast_same_kind, complex_floating, floating, itemsize,
     kind_of, promote, signed_integer, unsigned_integer,
@@ -54,8 +54,8 @@ cdef class Array:
     def __dealloc__(self):
         if self.lent:
             interop.unexport(self.c, interop.legacy_stream())
-        else:
-            interop.release_later(self.c)
+        elif binding.let_go(self.c):
+            release_shared()
 
     @property
     def ndim(self) -> int:

@@ -3,18 +3,23 @@
 """Devices, backends, streams and events."""
 import warnings
 from contextvars import ContextVar
-from threading import RLock
+from threading import RLock, main_thread
 
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
+from libcpp cimport bool as cbool
 
 from stator._convert cimport to_choice, to_flag, to_int, to_text, wrong_type
-from stator.cpp cimport interop, libraries
+from stator.cpp cimport binding, interop, libraries
 from stator.cpp cimport scope as cpp_scope
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import BackendMismatchError, InvalidValueError, StatorError, from_native, note_allocator_error
+from stator.errors import (
+    BackendMismatchError, InvalidValueError, StatorError, found_by_kernels, from_native, interrupt_noted,
+    note_allocator_error, note_interrupt,
+)
 
 # The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
@@ -33,7 +38,7 @@ interop.set_binding(<void*>from_native)
 cdef int enter(Backend backend, cpp.Stream& stream) except -1:
     cdef Stream entry
     if interop.owners_waiting():
-        interop.release_owners()
+        binding.run_deleters()
     if scopes_entered:
         choose_scope(backend)
     if streams_entered:
@@ -73,17 +78,7 @@ include "execution/_streams.pxi"
 include "execution/_options.pxi"
 include "execution/_allocator.pxi"
 include "execution/_figures.pxi"
-
-
-cdef int settle() except -1:
-    # Repeated, since a release may free a foreign owner, whose destruction may release further objects.
-    with nogil:
-        interop.drain_releases()
-    while interop.owners_waiting():
-        interop.release_owners()
-        with nogil:
-            interop.drain_releases()
-    return 0
+include "execution/_process.pxi"
 
 
 cdef Backend resolve(object device, str op="device"):
@@ -113,6 +108,8 @@ cdef int after_wait(Backend backend) except -1:
     cdef bint seen
     with nogil:
         seen = backend.c.poll_division_by_zero()
+    if interop.owners_waiting():
+        binding.run_deleters()
     if seen:
         warnings.warn("integer division by zero gave 0", RuntimeWarning, stacklevel=2)
     return 0
@@ -172,10 +169,10 @@ def set_jit_cache(path: str | None, size: int | None) -> None:
 
 
 def shutdown() -> None:
-    """Closes every open backend, as the process does at its end. Synchronises."""
+    """Closes every open backend of Python, as its end does. Synchronises."""
     warn_of_libraries()
     with nogil:
-        cpp.shutdown()
+        binding.end_binding()
 
 
 cdef class Backend:
@@ -199,6 +196,8 @@ cdef class Backend:
                 self.c = cpp.open_backend(text, options)
         else:
             self.c = open_with_allocator(text, options, allocator)
+        with nogil:
+            binding.bind(self.c)
         self.type = self.c.device().type
         self.random.seed = self.random.counter = 0
         self.random_lock = RLock()  # a memory callback may draw while a draw allocates
@@ -210,6 +209,7 @@ cdef class Backend:
         """Synchronises, then releases every resource of the backend, newest first. Idempotent."""
         settle()
         with nogil:
+            binding.wait_before_close(self.c)
             self.c.close()
         settle()
 
@@ -365,6 +365,7 @@ cdef class Backend:
         """Gives cached memory back to the device."""
         with nogil:
             self.c.empty_cache()
+        settle()
 
     @property
     def native(self) -> object:

@@ -13,15 +13,13 @@ from libc.stdint cimport UINTPTR_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, new_array, plain
-from stator._backend cimport Backend, enter, resolve
+from stator._backend cimport Backend, Stream, enter, resolve
 from stator._convert cimport sized_dims, to_dims, to_flag
 from stator._dtype cimport as_dtype
 from stator.cpp cimport backend as cpp_backend
-from stator.cpp cimport creation, dlpack, interop
-from stator.cpp.array cimport Array as CppArray
-from stator.cpp.array cimport checked_size
-from stator.cpp.dtype cimport DType as CppDType
-from stator.cpp.dtype cimport bfloat16, dtype_count, itemsize
+from stator.cpp cimport binding, creation, dlpack, interop
+from stator.cpp.array cimport Array as CppArray, checked_size
+from stator.cpp.dtype cimport DType as CppDType, bfloat16, dtype_count, itemsize
 from stator.cpp.error cimport translate_exception
 from stator.cpp.python cimport Py_INCREF
 from stator.cpp.ref cimport Dims
@@ -298,6 +296,9 @@ cdef Array take_capsule(object capsule, Backend backend, int type, int index, ob
         with nogil:
             out.c = creation.from_host(backend.c, data, <CppDType>code, shape, strides, False, stream)
     PyCapsule_SetName(capsule, "used_dltensor_versioned" if versioned else "used_dltensor")
+    if aligned and not host:
+        enter(backend, stream)
+        binding.note_order(out.c, stream)
     if not aligned:
         release(owner)
     return out
@@ -482,7 +483,8 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
     if address:
         interop.require_reachable(backend.c, <void*>address, <const char*>"asarray")
     if producer:
-        consumer = current_stream(backend).native
+        on = current_stream(backend)
+        consumer = on.native
         with nogil:
             interop.order(backend.c, <void*>producer, <void*>consumer, <const char*>"asarray")
     Py_INCREF(source)
@@ -493,4 +495,6 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
     except BaseException:
         drop_reference(<void*>source)
         raise
+    if producer:
+        binding.note_order(out.c, (<Stream>on).c)
     return out

@@ -61,3 +61,87 @@ def test_an_interrupt_while_an_error_is_raised_is_a_keyboard_interrupt(calls, in
     program = PROGRAM.format(calls=calls, interrupts=interrupts)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{interrupts}\n", "")
+
+
+# A function holds the stream up until all waits were interrupted; one that Ctrl-C does not end is ended by the sender.
+WAITING = """
+import os, signal, threading, time
+import stator
+
+be = stator.Backend("cpu")
+x = be.ones(1000)
+go, late = threading.Event(), threading.Event()
+be.stream(0).add_callback(go.wait)
+y = x + 1
+event = be.stream(0).record()
+
+def send():
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
+    if not ended.wait(20):
+        late.set()
+        go.set()
+
+for wait in (lambda: be.synchronize(), lambda: be.stream(0).synchronize(), lambda: event.synchronize(),
+             lambda: y.to_numpy(), lambda: y[0].item(), lambda: y.tolist(), lambda: be.close()):
+    ended = threading.Event()
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        wait()
+    except KeyboardInterrupt:
+        ended.set()
+    assert ended.is_set() and not late.is_set(), wait
+    sender.join()
+go.set()
+assert y.tolist() == [2.0] * 1000
+be.close()
+"""
+
+
+def run(program, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, **environment
+    )
+
+
+def test_an_interrupt_ends_a_wait_and_the_backend_goes_on():
+    done = run(WAITING)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LONG = """
+import os, signal, threading, time
+import stator
+
+be = stator.Backend("cpu")
+w, u = be.ones((64, 64)), be.ones(64)
+
+def send():
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=send).start()
+try:
+    stator.nn.spectral_norm(w, u, n_iterations=2**31)
+except KeyboardInterrupt:
+    print("interrupted", (w + 1).sum().item())
+"""
+
+
+def test_an_interrupt_ends_a_call_that_enqueues_for_ever():
+    done = run(LONG)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted 8192.0\n", "")
+
+
+ENDLESS = """
+import stator
+be = stator.Backend("cpu")
+y = be.while_loop(lambda x: (x > 0).all(), lambda x: x * 1, be.ones(3))
+print("ends")
+"""
+
+
+def test_the_end_of_the_process_does_not_wait_for_work_that_nobody_sees():
+    done = run(ENDLESS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")

@@ -10,7 +10,7 @@ import runtime_calls
 
 import stator
 from stator import _backend, errors
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, OutOfMemoryError
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, OutOfMemoryError, UnsupportedError
 from stator.memory import PoolAllocator
 
 
@@ -414,3 +414,31 @@ def test_a_failure_of_the_c_functions_is_null_and_a_warning(cuda, capfd):
 def test_a_cpu_has_no_c_functions(cpu):
     with pytest.raises(BackendMismatchError, match=r"^memory\.allocator_library"):
         stator.memory.allocator_library(cpu)
+
+
+def test_an_allocator_that_calls_its_own_backend_gets_an_error(be, counting):
+    class Calling(Counting):
+        calls = 0
+
+        def allocate(self, nbytes, stream):
+            self.calls += 1
+            if self.calls == 1:  # for the stream that the backend opens
+                with pytest.raises(UnsupportedError, match="the allocator of a backend calls that backend"):
+                    other.zeros(3)
+            return super().allocate(nbytes, stream)
+
+    allocator = Calling(be)
+    with stator.Backend(be.device_name, allocator=allocator) as other:
+        assert other.zeros(3).tolist() == [0.0] * 3
+    assert allocator.calls > 1 and not allocator.live
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_passes_through_an_allocator(counting, be, raised):
+    with stator.Backend(be.device_name, allocator=counting) as other:
+        other.zeros(3).tolist()
+        counting.fails = raised()
+        with pytest.raises(raised):
+            other.zeros(1 << 20)
+        counting.fails = None
+        assert other.zeros(1 << 20).sum().item() == 0

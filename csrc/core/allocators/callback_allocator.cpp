@@ -1,4 +1,5 @@
 // An Allocator that calls functions of a binding to another language.
+#include "core/binding.hpp"
 #include "core/memory/buffer.hpp"
 #include "core/process.hpp"
 
@@ -11,12 +12,14 @@ namespace {
 class CallbackAllocator final : public Allocator {
  public:
   CallbackAllocator(void* owner, const AllocatorCalls& calls)
-      : owner_(owner), calls_(calls), held_(std::make_unique<ForeignOwner>([=] { calls.release(owner); })) {}
+      : owner_(owner), calls_(calls), held_(std::make_unique<ForeignOwner>([=] {
+          if (!interpreter_ended()) calls.release(owner);
+        })) {}
   // The owner goes with a lock that this thread may not take.
   ~CallbackAllocator() override { ForeignReleases::push(std::move(held_)); }
 
   void* allocate(size_t bytes, void* stream) override {
-    if (ended()) return nullptr;
+    if (ended() || interpreter_ended()) return nullptr;
     StopsHere stops;
     void* const memory = calls_.allocate(owner_, bytes, stream);
     stops.returned = true;
@@ -24,7 +27,7 @@ class CallbackAllocator final : public Allocator {
   }
 
   void deallocate(void* memory, size_t bytes, void* stream) noexcept override {
-    if (ended()) return;
+    if (ended() || interpreter_ended()) return;
     StopsHere stops;
     calls_.deallocate(owner_, memory, bytes, stream);
     stops.returned = true;

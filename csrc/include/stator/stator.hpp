@@ -10,6 +10,7 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/allocator.hpp>
+#include <stator/execution/binding.hpp>
 #include <stator/execution/bool_bytes.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/managed.hpp>

@@ -1,9 +1,12 @@
+#include <stator/execution/binding.hpp>
 #include <stator/interop.hpp>
 
+#include "core/binding.hpp"
 #include "core/box.hpp"
 #include "core/context.hpp"
 #include "core/memory/buffer.hpp"
 #include "core/process.hpp"
+#include "runtime/waiting/waiting.hpp"
 
 #include <stator/creation.hpp>
 
@@ -21,6 +24,14 @@ void push(Handle& handle, Ref<T> ref) noexcept {
 }
 
 std::atomic<void*> binding_object{nullptr};
+std::atomic<bool (*)()> interrupt_check{nullptr};
+
+// What a binding releases in its own language, as long as that runs.
+std::function<void()> release_of(void* owner, void (*release)(void*)) {
+  return [=] {
+    if (!interpreter_ended()) release(owner);
+  };
+}
 
 // Calls f for every stream that uses the buffer. The last stream alone is not enough: work that reads on another one
 // would see what the consumer writes.
@@ -114,7 +125,7 @@ Array pinned(const Backend& backend, size_t bytes) {
 
 Array register_host(const Backend& backend, void* memory, size_t bytes, void* owner, void (*release)(void*)) {
   Ref<Buffer> buffer =
-      Buffer::registered(*backend.context(), memory, bytes, [=] { release(owner); }, call::register_host);
+      Buffer::registered(*backend.context(), memory, bytes, release_of(owner, release), call::register_host);
   return Array(std::move(buffer), DType::uint8, Dims{int64_t(bytes)}, Dims{1}, 0);
 }
 
@@ -124,20 +135,80 @@ void unregister_host(const Array& array) noexcept {
 
 Array from_owner(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
                  bool host_shared, bool read_only, void* owner, void (*release)(void*)) {
-  return from_foreign(backend, data, dtype, shape, strides, host_shared, read_only, [=] { release(owner); });
+  return from_foreign(backend, data, dtype, shape, strides, host_shared, read_only, release_of(owner, release));
 }
 
 bool owners_waiting() noexcept { return ForeignReleases::pending(); }
-void release_owners() { ForeignReleases::drain(); }
+void run_deleters() { ForeignReleases::drain(); }
+
+void release_owners() {
+  ReleaseQueue::drain();
+  poll_foreign_of_all();
+  ForeignReleases::drain();
+}
+
+void note_order(const Array& array, const Stream& stream) {
+  const uint16_t op = uint16_t(Op::asarray);
+  Buffer& buffer = buffer_of(array, op_name(op));
+  const OpGuard guard(buffer.context(), op);
+  const int index = buffer.context().chosen_stream(stream, 0, op).index();
+  buffer.note_use(index);
+  buffer.set_last_stream(index);
+}
+
+bool let_go(Array& array) noexcept {
+  if (!array) return false;
+  const bool shared = array.buffer()->host_shared();
+  ReleaseQueue::push(array.take_buffer().detach());
+  return shared;
+}
+
+void bind(const Backend& backend) {
+  try {
+    bind_to_interpreter(*backend.context());
+  } catch (...) {
+    backend.context()->shut();
+    throw;
+  }
+}
+
+void end_binding() noexcept { end_interpreter(); }
+bool binding_ended() noexcept { return interpreter_ended(); }
+
+void set_interrupt_check(bool (*check)(), unsigned long thread) noexcept {
+  interrupt_check.store(check);
+  const auto ask = [] {
+    if (ended() || interpreter_ended()) return false;
+    StopsHere stops;
+    const bool interrupted = interrupt_check.load()();
+    stops.returned = true;
+    return interrupted;
+  };
+  runtime::set_interrupt_check(ask, pthread_t(thread));
+}
+
+void wait_before_close(const Backend& backend) {
+  if (!backend.context() || backend.closed()) return;
+  Context& context = *backend.context();
+  try {
+    const OpGuard guard(context, no_op);
+    for (int i = 0; i < Backend::stream_limit; ++i)
+      if (void* const stream = context.native_stream(i)) context.runtime().stream_synchronize(stream, no_op);
+  } catch (const runtime::Interrupted&) {
+    throw;
+  } catch (const std::exception&) {
+    return;  // close() finds and reports it
+  }
+}
 
 Stream external_stream(const Backend& backend, void* native, void* owner, void (*release)(void*)) {
-  return backend.external_stream(native, [=] { release(owner); });
+  return backend.external_stream(native, release_of(owner, release));
 }
 
 namespace {
 
 std::shared_ptr<ForeignOwner> shared_owner(void* owner, void (*release)(void*)) {
-  auto held = std::make_unique<ForeignOwner>([=] { release(owner); });
+  auto held = std::make_unique<ForeignOwner>(release_of(owner, release));
   return std::shared_ptr<ForeignOwner>(
       held.release(), [](ForeignOwner* o) { ForeignReleases::push(std::unique_ptr<ForeignOwner>(o)); });
 }
@@ -147,7 +218,7 @@ std::shared_ptr<ForeignOwner> shared_owner(void* owner, void (*release)(void*)) 
 void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*release)(void*)) {
   const std::shared_ptr<ForeignOwner> shared = shared_owner(owner, release);
   stream.add_callback([=] {
-    if (ended()) return;
+    if (ended() || interpreter_ended()) return;
     StopsHere stops;
     run(owner);
     stops.returned = true;
@@ -158,7 +229,7 @@ void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*
 void set_memory_hook(const Backend& backend, void* owner, bool (*ask)(void*, size_t, int), void (*release)(void*)) {
   const std::shared_ptr<ForeignOwner> shared = shared_owner(owner, release);
   stator::set_memory_hook(backend, [=](size_t bytes, int round) {
-    if (ended()) return false;
+    if (ended() || interpreter_ended()) return false;
     static_cast<void>(shared);
     StopsHere stops;
     const bool again = ask(owner, bytes, round);
@@ -170,7 +241,7 @@ void set_memory_hook(const Backend& backend, void* owner, bool (*ask)(void*, siz
 bool callbacks_pending() noexcept { return StreamBox::callbacks_pending(); }
 
 bool is_brief(const Array& array) noexcept {
-  if (callbacks_pending()) return false;
+  if (callbacks_pending() || runtime::host_queues_are_long()) return false;
   constexpr size_t most_bytes = 16 << 10;
   if (!array || array.nbytes() > most_bytes) return false;
   const Buffer& buffer = *array.buffer();

@@ -4,6 +4,7 @@
 #include "ops/axes.hpp"
 #include "ops/norm/operands.hpp"
 #include "params/norm.hpp"
+#include "runtime/waiting/waiting.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -169,7 +170,9 @@ SpectralNormalized spectral_norm(const Array& weight, const Array& u, const Spec
   const Stream on = call.on();
   const Array across = matrix_transpose(m.flat);
   Array left = u, right = o.v ? *o.v : over_length(op, matmul(across, u, {}, on), o.eps, on);
+  constexpr int64_t polled = 256;  // iterations between two questions whether the call is to end early
   for (int64_t i = 0; i < o.iterations; ++i) {
+    if (i % polled == polled - 1) runtime::poll_interrupt(uint16_t(op));
     left = over_length(op, matmul(m.flat, right, {}, on), o.eps, on);
     right = over_length(op, matmul(across, left, {}, on), o.eps, on);
   }

@@ -42,6 +42,7 @@ struct Context {
   const bool checked;
   const int epoch;  // process_epoch() at creation; another value means that this process is a forked child
   std::atomic<bool> faulted{false}, fault_next{false};
+  std::atomic<bool> dropped{false};  // what has not begun is not done any more
   Quarantine quarantine;
   std::set<Stream*> streams;  // guarded by the scheduler's mutex
 

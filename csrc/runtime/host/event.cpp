@@ -1,6 +1,7 @@
 // The table's calls for streams and events of the host target. A recorded event is a Mark in the queue of its stream.
 #include "runtime/host/calls.hpp"
 #include "runtime/host/graph.hpp"
+#include "runtime/waiting/waiting.hpp"
 
 #include <algorithm>
 
@@ -75,7 +76,7 @@ Status stream_synchronize(ContextHandle handle, StreamHandle stream) {
   if (orphan(context)) return status::not_initialized;
   if (recording_of(stream_of(stream))) return status::capture_unsupported;
   return guarded([&] {
-    Scheduler::instance().synchronize(stream_of(stream));
+    if (!Scheduler::instance().synchronize(stream_of(stream))) return status::interrupted;
     return usable(context);
   });
 }
@@ -165,7 +166,8 @@ Status event_synchronize(ContextHandle handle, EventHandle event) {
   if (orphan(context)) return status::not_initialized;
   if (capture_of(event_of(event))) return status::captured_event;
   return guarded([&] {
-    if (const std::shared_ptr<Mark> mark = pending_mark(event_of(event))) Scheduler::instance().wait(*mark);
+    const std::shared_ptr<Mark> mark = pending_mark(event_of(event));
+    if (mark && !Scheduler::instance().wait(*mark)) return status::interrupted;
     return usable(context);
   });
 }
@@ -181,3 +183,31 @@ Status event_elapsed(ContextHandle handle, EventHandle from_handle, EventHandle 
 }
 
 }  // namespace stator::runtime::host
+
+namespace stator::runtime {
+
+using namespace host;
+
+Status make_room_on_host(StreamHandle handle, bool synchronous) noexcept {
+  Stream& stream = stream_of(handle);
+  const bool full = stream.full.load(std::memory_order_acquire);
+  if (!full && (!synchronous || stream.idle())) [[likely]]
+    return status::success;
+  if (orphan(stream.context) || stream.captured.load(std::memory_order_acquire)) return status::success;
+  const Interruptible may_end;
+  if (synchronous && !Interruptible::here()) return status::success;  // the work waits itself
+  return guarded([&] {
+    Scheduler& scheduler = Scheduler::instance();
+    return (synchronous ? scheduler.synchronize(stream) : scheduler.admit(stream)) ? status::success
+                                                                                   : status::interrupted;
+  });
+}
+
+bool is_busy_on_host(StreamHandle handle) noexcept { return !stream_of(handle).idle(); }
+
+void drop_work_on_host(StreamHandle handle) noexcept {
+  Context& context = stream_of(handle).context;
+  if (!orphan(context)) context.dropped.store(true, std::memory_order_release);
+}
+
+}  // namespace stator::runtime

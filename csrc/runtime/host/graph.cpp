@@ -61,6 +61,10 @@ Status size(ContextHandle handle, StreamHandle stream, size_t* nodes) {
 
 Status instantiate(ContextHandle handle, GraphHandle, GraphHandle) { return usable(context_of(handle)); }
 
+// How long a thread runs a loop inline, nanoseconds: the rest is for the workers, so that the thread can be
+// interrupted.
+constexpr int64_t inline_loop = 20'000'000;
+
 const char* run_all(const Graph& graph) {
   for (size_t at = 0; at < graph.calls.size();) {
     const GraphStep& step = graph.calls[at];
@@ -85,6 +89,31 @@ class Run : public std::enable_shared_from_this<Run> {
  public:
   Run(Shared graph, Stream& stream) : graph_(std::move(graph)), arguments_(graph_->arguments), stream_(stream) {
     at_.push_back({graph_.get(), 0});
+  }
+
+  // Runs inline, up to the end or to a round of a loop that has taken long: then false, and next() goes on from there.
+  bool run_inline(const char** fault) {
+    const int64_t begin = now();
+    while (!at_.empty()) {
+      auto& [graph, at] = at_.back();
+      if (at == graph->calls.size()) {
+        at_.pop_back();
+        if (!at_.empty()) ++at_.back().second;
+        continue;
+      }
+      const GraphStep& step = graph->calls[at];
+      if (step.kind == GraphStep::Kind::graph) {
+        at_.push_back({step.graph.get(), 0});
+      } else if (step.kind == GraphStep::Kind::node) {
+        *fault = step.node.run(step.node, graph->context, graph->arguments->at(step.node.offset), 0, step.node.blocks);
+        if (*fault) return true;
+        ++at;
+      } else {
+        decide();
+        if (step.repeats && now() - begin > inline_loop && !at_.empty()) return false;
+      }
+    }
+    return true;
   }
 
   std::vector<std::unique_ptr<Item>> next() {
@@ -152,19 +181,30 @@ Status launch(ContextHandle handle, GraphHandle graph_handle, bool synchronous, 
       recording->add_graph(stream, std::make_shared<const Graph>(*graph));  // with the arguments that it has now
       return status::success;
     }
-    if (graph->brief && !context.checked && stream.claim()) {
+    if (graph->brief && !context.checked && has_stack() && stream.claim()) {
       const DefaultFloatEnvironment environment;
+      std::vector<std::unique_ptr<Item>> rest;
       try {
-        if (const char* message = run_all(*graph)) context.fault(message);
+        const char* message = nullptr;
+        if (!graph->repeats) {
+          message = run_all(*graph);
+        } else if (const auto run = std::make_shared<Run>(graph, stream); !run->run_inline(&message)) {
+          rest = run->next();
+        }
+        if (message) context.fault(message);
       } catch (const std::exception& error) {
         context.fault(error.what());
       } catch (...) {
         context.fault("a task threw something that is no std::exception");
       }
-      stream.unclaim();
-      return usable(context);
+      if (rest.empty()) {
+        stream.unclaim();
+        return usable(context);
+      }
+      Scheduler::instance().hand_over(stream, std::move(rest));
+    } else {
+      enqueue(graph, stream);
     }
-    enqueue(graph, stream);
     if (!synchronous && !graph->synchronous) return status::success;
     Scheduler::instance().synchronize(stream);
     return usable(context);
@@ -253,6 +293,7 @@ void Recording::add_graph(Stream& stream, std::shared_ptr<const Graph> graph) {
   const std::lock_guard lock(mutex_);
   if (!graph_) throw std::logic_error("the capture has ended");
   graph_->brief = graph_->brief && graph->brief;
+  graph_->repeats = graph_->repeats || graph->repeats;
   graph_->synchronous = graph_->synchronous || graph->synchronous;
   GraphStep step;
   step.kind = GraphStep::Kind::graph;
@@ -269,6 +310,7 @@ Status Recording::enter(Stream& stream, const uint32_t* more, bool repeats) {
   step.kind = GraphStep::Kind::enter;
   step.more = more;
   step.repeats = repeats;
+  graph_->repeats = graph_->repeats || repeats;
   entered_.push_back(graph_->calls.size());
   graph_->calls.push_back(std::move(step));
   ++streams_[&stream][&stream];

@@ -57,6 +57,7 @@ struct Graph {
   std::shared_ptr<ArgumentBlock> arguments;
   bool synchronous = false;  // works on memory that is shared with NumPy
   bool brief = true;         // each node is small enough to be run by the caller
+  bool repeats = false;      // has a loop
 
   void add(Node node, const void* from, size_t bytes);
 };

@@ -4,6 +4,7 @@
 
 #include "runtime/condition.hpp"
 #include "runtime/float_environment.hpp"
+#include "runtime/waiting/waiting.hpp"
 #include "runtime/warning.hpp"
 
 #include <pthread.h>
@@ -27,10 +28,24 @@ struct Spin {
 std::atomic<int> epoch{0};
 std::atomic<Scheduler*> current{nullptr};
 
+// The lowest address at which a frame of this thread leaves the stack that kernels need: of the largest ones, with room
+// for a signal's handler. 1 where the stack is not known.
+uintptr_t lowest_frame() noexcept {
+  constexpr size_t needed = size_t(128) << 10;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 1;
+  void* address = nullptr;
+  size_t bytes = 0;
+  const bool known = pthread_attr_getstack(&attributes, &address, &bytes) == 0;
+  pthread_attr_destroy(&attributes);
+  return known ? uintptr_t(address) + needed : 1;
+}
+
 // The parent's scheduler may be locked by a thread that does not exist in the child, so the child makes a new one.
 void after_fork_in_child() {
   unlock_memory();
   epoch.fetch_add(1, std::memory_order_relaxed);
+  long_host_queues.store(0);
   current.store(new Scheduler, std::memory_order_release);
 }
 
@@ -55,8 +70,12 @@ class BlockedSignals {
   sigset_t before_;
 };
 
+// Of this thread: it runs an item, so that other work may wait for it.
+constinit thread_local bool in_item = false;
+
 void run_blocks(Context& context, const Item& item, int64_t first, int64_t last) noexcept {
-  if (context.faulted.load(std::memory_order_acquire) && !item.release) return;
+  const bool ended = context.faulted.load(std::memory_order_acquire) || context.dropped.load(std::memory_order_acquire);
+  if (ended && !item.release) return;
   const DefaultFloatEnvironment environment;
   try {
     if (const char* message = item.body(first, last)) context.fault(message);
@@ -68,6 +87,13 @@ void run_blocks(Context& context, const Item& item, int64_t first, int64_t last)
 }
 
 }  // namespace
+
+bool has_stack() noexcept {
+  constinit static thread_local uintptr_t lowest = 0;
+  if (lowest == 0) [[unlikely]]
+    lowest = lowest_frame();
+  return uintptr_t(__builtin_frame_address(0)) > lowest;
+}
 
 int process_epoch() { return epoch.load(std::memory_order_relaxed); }
 
@@ -132,11 +158,56 @@ void Scheduler::prepare() {
 void Scheduler::enqueue(Stream& stream, std::unique_ptr<Item> item) {
   Lock lock(mutex_);
   if (workers_.empty()) start();
+  ++stream.items;
+  stream.bytes += item->bytes;
+  append(stream, std::move(item));
+  if (stream.items >= Stream::Bound::items || stream.bytes >= Stream::Bound::bytes) add_checkpoint(stream);
+  if (workers_.empty()) run_without_workers(lock);
+}
+
+void Scheduler::append(Stream& stream, std::unique_ptr<Item> item) noexcept {
   Item* added = item.get();
   (stream.last ? stream.last->after : stream.first) = std::move(item);
   stream.last = added;
   if (stream.pending.fetch_add(1, std::memory_order_acq_rel) == 0) advance(stream);
-  if (workers_.empty()) run_without_workers(lock);
+}
+
+// Where there is no memory for it, the next item tries again.
+void Scheduler::add_checkpoint(Stream& stream) noexcept {
+  if (stream.idle()) {
+    stream.items = 0;
+    stream.bytes = 0;
+    return;
+  }
+  try {
+    auto item = std::make_unique<Item>();
+    auto mark = std::make_shared<Mark>(stream);
+    item->kind = Item::Kind::record;
+    item->mark = mark;
+    item->checkpoint = true;
+    stream.before = std::exchange(stream.last_checkpoint, std::move(mark));
+    stream.items = 0;
+    stream.bytes = 0;
+    long_host_queues.fetch_add(1, std::memory_order_relaxed);
+    append(stream, std::move(item));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  stream.full.store(stream.before && !stream.before->done.load(std::memory_order_acquire), std::memory_order_release);
+}
+
+bool Scheduler::admit(Stream& stream) {
+  if (!stream.full.load(std::memory_order_acquire) || in_item) return true;
+  std::shared_ptr<Mark> mark;
+  {
+    const Lock lock(mutex_);
+    mark = stream.before;
+  }
+  if (mark && !wait(*mark, true)) return false;
+  const Lock lock(mutex_);
+  if (stream.before && stream.before->done.load(std::memory_order_acquire))
+    stream.full.store(false, std::memory_order_release);
+  return true;
 }
 
 void Scheduler::insert(Stream& stream, std::vector<std::unique_ptr<Item>> items) {
@@ -149,6 +220,19 @@ void Scheduler::insert(Stream& stream, std::vector<std::unique_ptr<Item>> items)
     if (!behind->after) stream.last = behind;
   }
   stream.pending.fetch_add(int64_t(items.size()), std::memory_order_acq_rel);
+}
+
+void Scheduler::hand_over(Stream& stream, std::vector<std::unique_ptr<Item>> items) {
+  Lock lock(mutex_);
+  if (workers_.empty()) start();
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    (*item)->after = std::move(stream.first);
+    stream.first = std::move(*item);
+    if (!stream.last) stream.last = stream.first.get();
+  }
+  stream.pending.fetch_add(int64_t(items.size()) - 1, std::memory_order_acq_rel);
+  advance(stream);
+  if (workers_.empty()) run_without_workers(lock);
 }
 
 void Scheduler::resume(Stream& stream) {
@@ -180,6 +264,8 @@ void Scheduler::pop(Stream& stream) {
 void Scheduler::add_ready(Item& item, Stream& stream) noexcept {
   const auto later = [&](const Ready& ready) { return ready.stream->priority > stream.priority; };
   ready_.insert(std::find_if(ready_.begin(), ready_.end(), later), {&item, &stream});
+  if (item.apart && ++functions_ == 1)
+    for (Mark* mark : giving_way_) mark->changed.notify_all();
 }
 
 // Completes the records and waits at the head of the stream up to its next work item, and the same for the streams that
@@ -198,6 +284,7 @@ void Scheduler::advance(Stream& stream) noexcept {
         break;
       }
       const std::shared_ptr<Mark> mark = item->mark;
+      if (item->checkpoint) long_host_queues.fetch_sub(1, std::memory_order_relaxed);
       if (item->kind == Item::Kind::wait) {
         if (!mark->done.load(std::memory_order_acquire)) {
           now_at.linked = std::exchange(mark->parked, &now_at);
@@ -266,6 +353,7 @@ void Scheduler::run_chunk(Lock& lock, Item& item, Stream& stream) {
   ++busy_;
   if (!ready_.empty()) wake(item.finished > 0 || ready_.front().item != &item);
   lock.unlock();
+  const bool nested = std::exchange(in_item, true);
   run_blocks(stream.context, item, first, last);
   lock.lock();
   item.finished += last - first;
@@ -273,11 +361,13 @@ void Scheduler::run_chunk(Lock& lock, Item& item, Stream& stream) {
     lock.unlock();
     item.body = nullptr;  // what it owns is destroyed before the work counts as done, and without the lock
     lock.lock();
+    if (item.apart) --functions_;
     ++lingering_;  // this thread itself takes what gets ready now, so that no worker is woken for it
     pop(stream);
     advance(stream);
     --lingering_;
   }
+  in_item = nested;
   --busy_;
 }
 
@@ -296,24 +386,43 @@ void Scheduler::work(Worker& self, uint64_t generation) {
   }
 }
 
-void Scheduler::wait(Mark& mark) {
+bool Scheduler::wait(Mark& mark, bool gives_way) {
   Lock lock(mutex_);
+  const bool interruptible = Interruptible::here(), helps = has_stack();
+  if (gives_way) giving_way_.push_back(&mark);
+  const auto end = [&](bool finished) {
+    if (gives_way) giving_way_.erase(std::find(giving_way_.begin(), giving_way_.end(), &mark));
+    return finished;
+  };
   bool patient = true;
-  while (!mark.done.load(std::memory_order_acquire)) {
+  for (int64_t asked = now(); !mark.done.load(std::memory_order_acquire);) {
+    if (gives_way && functions_ > 0) return end(true);
+    if (interruptible && now() - asked > Interruptible::interval) {
+      lock.unlock();
+      const bool ended = Interruptible::ask();
+      lock.lock();
+      if (ended) return end(false);
+      asked = now();
+      continue;
+    }
     Item* item = mark.stream->first.get();
-    if (item && item->started && !item->apart && item->next < item->blocks && busy_ < worker_limit()) {
+    if (helps && item && item->started && !item->apart && item->next < item->blocks && busy_ < worker_limit()) {
       run_chunk(lock, *item, *mark.stream);
       if (!ready_.empty()) wake(true);
       patient = true;
     } else if (!std::exchange(patient, false) || !linger(lock, &mark)) {
       if (!ready_.empty()) wake(true, false);  // this thread sleeps, so its CPU is free for other work
-      wait_on(mark.changed, lock);
+      if (interruptible)
+        mark.changed.wait_for(lock, std::chrono::nanoseconds(Interruptible::interval));
+      else
+        wait_on(mark.changed, lock);
     }
   }
+  return end(true);
 }
 
-void Scheduler::synchronize(Stream& stream) {
-  if (stream.idle()) return;
+bool Scheduler::synchronize(Stream& stream) {
+  if (stream.idle()) return true;
   std::shared_ptr<Mark> mark;
   try {
     auto item = std::make_unique<Item>();
@@ -323,9 +432,9 @@ void Scheduler::synchronize(Stream& stream) {
     enqueue(stream, std::move(item));
   } catch (const std::bad_alloc&) {
     while (!stream.idle()) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    return;
+    return true;
   }
-  wait(*mark);
+  return wait(*mark);
 }
 
 void Scheduler::add(Stream& stream) {

@@ -33,10 +33,12 @@ struct Item {
 
   Kind kind = Kind::work;
   bool release = false;  // runs on a faulted context too
-  bool apart = false;    // runs on no thread that waits, while there are workers
+  bool apart = false;    // a host function: runs on no thread that waits, while there are workers
+  bool checkpoint = false;
   bool started = false;
   Body body;
   int64_t blocks = 1, chunk = 1, next = 0, finished = 0;
+  size_t bytes = 0;            // of what it copied for the body
   std::shared_ptr<Mark> mark;  // of record and wait
   std::unique_ptr<Item> after;
 };
@@ -63,6 +65,17 @@ struct Stream {
   std::unique_ptr<Item> first;
   Item* last = nullptr;
   Stream* linked = nullptr;  // the next one in the list of the mark that it waits for
+
+  // The bound of the queue: each time so much was enqueued, a checkpoint follows, and callers wait for the one before
+  // the last. Full: that has not been reached.
+  struct Bound {
+    static constexpr int64_t items = 1024;
+    static constexpr size_t bytes = size_t(2) << 20;
+  };
+  int64_t items = 0;  // since the last checkpoint
+  size_t bytes = 0;
+  std::shared_ptr<Mark> last_checkpoint, before;
+  std::atomic<bool> full{false};
 };
 
 // Runs the streams of every context of the process. The workers start with the first queued item.
@@ -76,9 +89,15 @@ class Scheduler {
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
   // Called by the work at the head of the stream: items that come right after it.
   void insert(Stream& stream, std::vector<std::unique_ptr<Item>> items);
-  void resume(Stream& stream);       // called by a thread that ran work inline, for the items queued behind it
-  void wait(Mark& mark);             // meanwhile helps with the work of the mark's stream
-  void synchronize(Stream& stream);  // needs memory for the mark; without it waits until the stream is idle
+  void resume(Stream& stream);  // called by a thread that ran work inline, for the items queued behind it
+  // Called by such a thread: the rest of its work, which goes before those items.
+  void hand_over(Stream& stream, std::vector<std::unique_ptr<Item>> items);
+  // Meanwhile helps with the work of the mark's stream. False where an Interruptible ended the wait. `gives_way`: ends
+  // it too while a host function runs.
+  bool wait(Mark& mark, bool gives_way = false);
+  // Needs memory for the mark; without it waits until the stream is idle. False as of wait().
+  bool synchronize(Stream& stream);
+  bool admit(Stream& stream);  // waits until the stream is not full; false as of wait()
   void add(Stream& stream);
   void remove(Stream& stream);   // waits for its work
   void drain(Context& context);  // waits for every stream that the context still has
@@ -94,6 +113,8 @@ class Scheduler {
   void wake(bool all, bool stays = true);
   bool linger(Lock& lock, const Mark* mark = nullptr);
   void run_chunk(Lock& lock, Item& item, Stream& stream);
+  void append(Stream& stream, std::unique_ptr<Item> item) noexcept;
+  void add_checkpoint(Stream& stream) noexcept;
   void pop(Stream& stream);
   void add_ready(Item& item, Stream& stream) noexcept;
   void advance(Stream& stream) noexcept;
@@ -109,11 +130,17 @@ class Scheduler {
   std::vector<Worker*> sleeping_;
   uint64_t generation_ = 0;
   int lingering_ = 0, busy_ = 0;       // numbers of workers; a caller that helps counts as busy
+  int functions_ = 0;                  // host functions at the head of a stream
+  std::vector<Mark*> giving_way_;      // what callers wait for who do not while one of those runs
   std::atomic<uint32_t> arrivals_{0};  // incremented under the mutex when there may be work for a thread that lingers
   std::mutex lifecycle_;               // orders the end of the last context and the next start; taken before mutex_
   int contexts_ = 0;
   bool warned_ = false;  // that there are no workers
 };
+
+// Whether the calling thread has the stack that kernels need. Those of applications may have less: then workers do its
+// work.
+bool has_stack() noexcept;
 
 inline int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 

@@ -27,7 +27,7 @@ template <class Now, class Make>
 Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, Now&& run_now, Make&& make) noexcept {
   if (const Status state = usable(context)) return state;
   return guarded([&] {
-    if (!context.checked && bytes <= Tuning::inline_bytes && stream.claim()) {
+    if (!context.checked && bytes <= Tuning::inline_bytes && has_stack() && stream.claim()) {
       const DefaultFloatEnvironment environment;
       try {
         if (const char* message = run_now()) context.fault(message);
@@ -224,10 +224,13 @@ Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes,
     const int64_t chunk = launch.whole ? launch.blocks : chunk_of(launch.blocks, bytes);
     params::Launch queued = launch;
     queued.arguments = arguments.get();
-    return make_item(launch.blocks, chunk, [&context, arguments, queued](int64_t first, int64_t last) -> const char* {
-      if (const char* fault = take_injected_fault(context)) return fault;
-      return queued.entry(queued, first, last);
-    });
+    auto item =
+        make_item(launch.blocks, chunk, [&context, arguments, queued](int64_t first, int64_t last) -> const char* {
+          if (const char* fault = take_injected_fault(context)) return fault;
+          return queued.entry(queued, first, last);
+        });
+    item->bytes = launch.argument_bytes;
+    return item;
   });
 }
 

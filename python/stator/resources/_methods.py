@@ -52,7 +52,10 @@ def stack_of(backend: Backend, op: str) -> CleanupStack:
 
 
 def shutdown() -> None:
-    """Runs the cleanups of resources and closes every backend, as the process does at its end. Waits."""
+    """Runs the cleanups of resources and closes every backend that Python opened, as its end does. Waits.
+
+    On the cpu, work that nobody can see the results of is waited for half a second, and dropped where it has not begun.
+    """
     cleanups = sys.modules.get("stator.resources._cleanups")  # loaded where there are any
     if cleanups is not None:
         cleanups.run_all()

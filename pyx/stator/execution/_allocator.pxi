@@ -2,11 +2,15 @@
 
 cdef void* call_allocate(void* owner, size_t nbytes, void* stream) noexcept with gil:
     cdef uintptr_t found = 0
+    if interrupt_noted():  # the call that needs the memory is to end
+        return NULL
     try:
         found = (<tuple>owner)[0](nbytes, <uintptr_t>stream)
         note_allocator_error(None)
-    except BaseException as error:
+    except Exception as error:
         note_allocator_error(error)
+    except BaseException as error:  # KeyboardInterrupt, SystemExit: for the caller itself
+        note_interrupt(error)
     return <void*>found
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport uintptr_t
 
 from stator._backend cimport Backend, drop_owner
-from stator.cpp cimport interop
+from stator.cpp cimport binding, interop
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 
@@ -44,7 +44,7 @@ cdef class RegisteredMemory:
             interop.unregister_host(self.c)
         interop.release_later(self.c)
         if interop.owners_waiting():
-            interop.release_owners()
+            binding.run_deleters()
 
     def __enter__(self) -> np.ndarray[Any, Any]:
         return self.held

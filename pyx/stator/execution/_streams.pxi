@@ -111,6 +111,8 @@ cdef class Event:
         with nogil:
             self.c.synchronize()
         warn_of_libraries()
+        if interop.owners_waiting():
+            binding.run_deleters()
 
     def __await__(self) -> AwaitGenerator[Any, Any, None]:
         """`await event` waits as synchronize() does, on another thread, so that the event loop goes on."""
