@@ -103,6 +103,15 @@ STATOR_FN double full_tan(double x) {
   return UsualTan<double>::rank(x) <= UsualTan<double>::last ? near_tan(x) : far_tan(x);
 }
 
+STATOR_FN void full_sincos(double x, double& sine, double& cosine) {
+  if (UsualCircular::rank(x) <= UsualCircular::last || !(magnitude(x) < infinite<double>))
+    return sincos(x, sine, cosine);
+  const Turned t = turned(x);
+  const double s = sine_of(t), c = cosine_of(t), to_sine = t.n & 1 ? c : s, to_cosine = t.n & 1 ? s : c;
+  sine = t.n & 2 ? -to_sine : to_sine;
+  cosine = (t.n + 1) & 2 ? -to_cosine : to_cosine;
+}
+
 // Functions of z = w + i n pi/2 by those of w: sinh(z) is i^n times sinh(w), or cosh(w) for odd n.
 STATOR_FN complex128 quarter_turns(complex128 z, uint64_t n) {
   const complex128 half = n & 2 ? complex128(-z.re, -z.im) : z;
@@ -116,6 +125,14 @@ STATOR_FN complex128 full_exp(complex128 z) {
   if (!is_far(z.im)) return STATOR_TARGET::exp(z);
   const Turned t = turned(z.im);
   return quarter_turns(STATOR_TARGET::exp(complex128(z.re, t.high)), t.n);
+}
+// As expm1 of any number.
+STATOR_FN complex128 full_expm1(complex128 z) {
+  if (!is_far(z.im)) return STATOR_TARGET::expm1(z);
+  const complex128 e = full_exp(z);
+  if (!(magnitude(z.re) < 40.0)) return {e.re - 1.0, e.im};
+  const double half_sine = far_sin(0.5 * z.im);
+  return {expm1(z.re) * far_cos(z.im) - 2.0 * half_sine * half_sine, e.im};
 }
 STATOR_FN complex128 full_sinh(complex128 z) {
   if (!is_far(z.im)) return STATOR_TARGET::sinh(z);
@@ -139,12 +156,14 @@ STATOR_FN complex128 full_tanh(complex128 z) {
 #else
 
 STATOR_FN complex128 full_exp(complex128 z) { return STATOR_TARGET::exp(z); }
+STATOR_FN complex128 full_expm1(complex128 z) { return STATOR_TARGET::expm1(z); }
 STATOR_FN complex128 full_sinh(complex128 z) { return STATOR_TARGET::sinh(z); }
 STATOR_FN complex128 full_cosh(complex128 z) { return STATOR_TARGET::cosh(z); }
 STATOR_FN complex128 full_tanh(complex128 z) { return STATOR_TARGET::tanh(z); }
 STATOR_FN double full_sin(double x) { return sin(x); }
 STATOR_FN double full_cos(double x) { return cos(x); }
 STATOR_FN double full_tan(double x) { return tan(x); }
+STATOR_FN void full_sincos(double x, double& sine, double& cosine) { sincos(x, sine, cosine); }
 
 #endif
 

@@ -2,6 +2,7 @@
 // several functions and products add up.
 #pragma once
 
+#include "device/math/circular.cuh"
 #include "device/math/complex_math.cuh"
 
 namespace stator::STATOR_TARGET {
@@ -11,8 +12,8 @@ namespace detail {
 template <class T>
 STATOR_FN void sincos_of_sum(T angle, T low, T& sine, T& cosine) {
   T s, c, s_low = low, c_low = T(1);
-  sincos(angle, s, c);
-  if (abs(low) > T(0x1p-27)) sincos(low, s_low, c_low);  // of a huge angle
+  libm::full_sincos(angle, s, c);
+  if (abs(low) > T(0x1p-27)) libm::full_sincos(low, s_low, c_low);  // of a huge angle
   sine = s * c_low + c * s_low;
   cosine = c * c_low + (-s) * s_low;
 }
@@ -125,10 +126,10 @@ STATOR_FN complex<T> logaddexp(complex<T> a, complex<T> b) {
       a = larger;
     }
     const T shift = isfinite(a.re) ? a.re : T(0);
-    const complex<T> unit = exp(complex<T>(a.re - shift, a.im)), difference = b - a;
+    const complex<T> unit = libm::full_exp(complex<T>(a.re - shift, a.im)), difference = b - a;
     complex<T> sum = unit;
     if (!isfinite(a.re) || !isfinite(difference)) {
-      sum = unit + exp(complex<T>(b.re - shift, b.im));
+      sum = unit + libm::full_exp(complex<T>(b.re - shift, b.im));
     } else {
       const complex<T> low(detail::sum_error(b.re, -a.re, difference.re),
                            detail::sum_error(b.im, -a.im, difference.im));

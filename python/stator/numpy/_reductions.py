@@ -44,10 +44,6 @@ def _reduce(
         if name in NO_IDENTITY and initial is None:
             raise InvalidValueError(f"where= of {name} without initial", op=op, remedy="Give initial.")
         options["where"] = mask
-    if axis == ():  # as over an axis of one element
-        if where is not True:
-            options["where"] = stator.expand_dims(stator.broadcast_to(mask, x.shape), axis=-1)
-        x, axis, keepdims = stator.expand_dims(x, axis=-1), -1, False
     if initial is not None and x.size == 0 and name in NO_IDENTITY:
         shape = stator.sum(x, axis=axis, keepdims=keepdims).shape
         first = _convert.assigned(initial, x.dtype, op, like=x)

@@ -12,7 +12,7 @@ namespace stator::STATOR_TARGET::elementwise::functors {
 
 STATOR_TURNING_FUNCTION(exp)
 STATOR_MATH_FUNCTION(exp2)
-STATOR_MATH_FUNCTION(expm1)
+STATOR_TURNING_FUNCTION(expm1)
 STATOR_MATH_FUNCTION(log1p)
 
 #define STATOR_LOGARITHM(name, base)                                  \
