@@ -17,6 +17,7 @@ struct MatrixTuning {
   static constexpr int keys = D <= 128 ? 64 : 32;        // that are in shared memory at a time
   static constexpr int columns = 32;                     // of values that are multiplied, or left out, together
   static constexpr int shared_bytes = (rows + 2 * keys) * D * 2;
+  static constexpr int resident = Strips == 1 && D <= 128 ? 3 : 2;  // blocks whose registers fit a multiprocessor
 };
 
 // Rows of D halves in shared memory. Chunks of 16 bytes are exchanged within 128 bytes, so that the same chunk of eight
@@ -305,6 +306,8 @@ struct MatrixWarp {
             sum == 0 ? -limits<float>::infinity() : references[r] + logf(sum);
     }
     if (!hides) return;
+    // By way of another lane, so that where the head lies is found here, and not kept from the start.
+    const int64_t own = from_first_sublane(head);
     broken = fold_sublanes(broken, 4, [](uint32_t a, uint32_t b) { return a | b; });
     meet();  // because others of the four have stored columns that are stored again
     STATOR_UNROLL(1)
@@ -317,7 +320,7 @@ struct MatrixWarp {
       }
       const int row = query(r / 2, r % 2 * 2);
       if ((broken >> r & 1) == 0 || total != total || first_query + row >= p.queries) continue;
-      const QueryKeys<T, float> keys(p, head_offsets(p, head), first_query + row);
+      const QueryKeys<T, float> keys(p, head_offsets(p, own), first_query + row);
       sum_without_hidden(keys, reference, total, lane % 4, 4,
                          [&](int c, float result) { tile.at(row, c / 8)[c % 8] = convert<T>(result); });
     }
@@ -325,7 +328,8 @@ struct MatrixWarp {
 };
 
 template <class T, int D, int Strips, int Size>
-STATOR_KERNEL(Size) void attention_matrix_kernel(Attention p, bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, (MatrixTuning<D, Strips>::resident)) void attention_matrix_kernel(Attention p,
+                                                                                               bool vectors) {
   using Tune = MatrixTuning<D, Strips>;
   constexpr float log2_e = 1.44269504088896341f;
   const Group<Size> group;

@@ -11,6 +11,9 @@ struct TileTuning {
   static constexpr int block = 128;
   static constexpr int rows = 32, keys = 32, across = 8, below = block / across;
   static constexpr int chunk = 64;  // columns of an operand that are in shared memory at a time
+  // Blocks whose registers fit a multiprocessor, so that what is rare does not take them from the others; 0: any.
+  template <class A, int D>
+  static constexpr int resident = sizeof(A) == 4 && D == 128 ? 6 : 0;
 };
 
 template <class A>
@@ -45,7 +48,8 @@ STATOR_FN void load_tile(const Group<Size>& group, A* to, const T* from, int64_t
 }
 
 template <class T, int D, int Size>
-STATOR_KERNEL(Size) void attention_tile_kernel(Attention p, bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<opmath_t<T>, D>)) void attention_tile_kernel(Attention p,
+                                                                                                bool vectors) {
   using Tune = TileTuning;
   using A = opmath_t<T>;
   using Memory = TileMemory<A>;
