@@ -24,12 +24,16 @@ void GraphCapture::require_thread(uint16_t op, int stream) const {
                      "Use another stream in this thread (`with be.stream(1):`), or capture before threads start");
 }
 
+void GraphCapture::admit_draws(uint16_t op) const {
+  if (parts_.load() > 0)
+    throw CaptureError(op_text(op), "draws in a branch or a loop would be the same in every round",
+                       "Draw all numbers before it, and take those of the round");
+}
+
 void GraphCapture::admit(Op op, int stream) const {
   require_thread(uint16_t(op), stream);
   const OpInfo& info = op_info(op);
-  if (info.family == Family::random && parts_.load() > 0)
-    throw CaptureError(std::string(info.call), "draws in a branch or a loop would be the same in every round",
-                       "Draw all numbers before it, and take those of the round");
+  if (info.family == Family::random) admit_draws(uint16_t(op));
   if (info.capture == Capture::capturable) return;
   throw CaptureError(std::string(info.call),
                      info.sync == Sync::sync
@@ -46,9 +50,9 @@ void GraphCapture::hold(Buffer& buffer, bool write) {
   held_[found->second].written = held_[found->second].written || write;
 }
 
+// A launch writes the state before its work begins, so that no other work of the graph may use that memory.
 void GraphCapture::add_state(uint64_t seed, uint64_t counter, uint16_t op) {
-  int number = 0;  // of the allocation, which is never given back
-  void* const memory = arena->take(block_size(2 * sizeof(uint64_t)), stream_, op, &number).memory;
+  void* const memory = arena->take(block_size(2 * sizeof(uint64_t)), stream_, op, nullptr).memory;
   const std::lock_guard lock(mutex_);
   states_.push_back({seed, counter, static_cast<uint64_t*>(memory)});
 }

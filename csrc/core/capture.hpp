@@ -26,6 +26,7 @@ class GraphCapture {
 
   // CaptureError, naming the op and the reason, where its work cannot be captured.
   void admit(Op op, int stream) const;
+  void admit_draws(uint16_t op) const;
   // CaptureError for a thread that did not begin the capture: what it does there is not meant for the graph.
   void require_thread(uint16_t op, int stream) const;
   // Work from here on may run any number of times in one launch.

@@ -98,7 +98,7 @@ bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Arr
                      array->buffer()->memory(graph_op)) &&
             known;
   }
-  argument_count_ = arguments.size();
+  note_arguments(arguments);
   std::vector<Buffer*> blocks;
   for (const Array* array : results) {
     Buffer* const buffer = array->buffer().get();
@@ -180,17 +180,6 @@ void GraphBox::replace(GraphBox& previous) {
   previous.replaced_ = true;
 }
 
-void GraphBox::check_argument(const GraphSlot& slot, const Array& array, size_t index) const {
-  const Buffer& buffer = buffer_of(array, op_name(graph_op));
-  if (&buffer.context() != &context_)
-    throw BackendMismatchError(op_text(graph_op),
-                               "argument " + std::to_string(index) + " is an array of another backend",
-                               "Move it with to_device()");
-  if (slot.written && buffer.read_only())
-    throw ValueError(op_text(graph_op),
-                     "the graph writes to argument " + std::to_string(index) + ", which is read-only", "Copy it first");
-}
-
 void GraphBox::set_address(GraphSlot& slot, const void* address) {
   if (address == slot.now) return;
   for (const GraphPatch& patch : slot.patches)
@@ -259,16 +248,12 @@ std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* c
                                          std::span<const Array* const> outs, std::span<const random::State> states) {
   const std::lock_guard lock(mutex_);
   const MemoryHooks::HeldBack held_back;
-  if (arguments.size() != argument_count_)
-    throw ValueError(op_text(graph_op),
-                     std::to_string(arguments.size()) + " arguments for a graph of " + std::to_string(argument_count_),
-                     "Give those of bind(), in that order");
+  check_arguments(arguments);
   if (!outs.empty() && outs.size() != results_.size())
     throw ValueError(
         op_text(graph_op),
         "out has " + std::to_string(outs.size()) + " arrays for " + std::to_string(results_.size()) + " results",
         "Give one for each");
-  for (size_t i = 0; i < arguments.size(); ++i) check_argument(slots_[i], *arguments[i], i);
   for (size_t i = 0; i < outs.size(); ++i) check_out(i, *outs[i]);
   std::vector<Array> made(results_.size());
   std::vector<Ref<Buffer>> blocks(result_bytes_.size());
@@ -293,7 +278,7 @@ std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* c
   for (const Array* array : arguments) changed.push_back(array->buffer().get());
   for (const Ref<Buffer>& block : blocks) changed.push_back(block.get());
   for (size_t i = 0; i < arguments.size(); ++i) set_address(slots_[i], arguments[i]->data_ptr());
-  for (size_t i = 0; i < blocks.size(); ++i) set_address(slots_[argument_count_ + i], addresses[i]);
+  for (size_t i = 0; i < blocks.size(); ++i) set_address(slots_[arguments.size() + i], addresses[i]);
   run(on, changed, states);
   for (size_t i = 0; i < outs.size(); ++i) {
     if (made[i].data_ptr() != outs[i]->data_ptr()) assign(*outs[i], made[i], Stream(Ref<StreamBox>(&on)));
@@ -320,6 +305,7 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<co
   StreamBox& from = context_.opened_stream(stream_);
   const std::shared_ptr<GraphCapture> outer = on.capture();
   if (outer) outer->require_thread(graph_op, on.index());
+  if (outer && !states_.empty()) outer->admit_draws(graph_op);
   const int captured_from = outer ? outer->stream() : from.is_captured() ? -1 : stream_;
   if (captured_from != stream_)
     throw CaptureError(op_text(graph_op),

@@ -18,6 +18,18 @@ struct GraphPatch {
   int64_t distance;  // from the array's first element, in bytes
 };
 
+// What a graph needs of an argument beside its address.
+struct GraphArgument {
+  DType dtype;
+  Dims shape, strides;
+};
+
+// Arguments that shared memory in the capture, and how far the second one begins behind the first, in bytes.
+struct GraphOverlap {
+  size_t first, second;
+  int64_t distance;
+};
+
 struct GraphSlot {
   const char* captured;  // the first element, as the capture saw it
   int64_t begin, end;    // the bytes around it that the work may use
@@ -57,7 +69,10 @@ class GraphBox final : public Box {
   bool is_address(uint64_t word) const;
   void check_out(size_t result, const Array& out) const;
   bool takes(size_t result, const Array& out, std::span<const Array* const> arguments) const;
-  void check_argument(const GraphSlot& slot, const Array& array, size_t index) const;
+  void note_arguments(std::span<const Array* const> arguments);
+  void check_arguments(std::span<const Array* const> arguments) const;
+  void check_argument(const Array& array, size_t index) const;
+  void check_overlaps(std::span<const Array* const> arguments) const;
   void set_address(GraphSlot& slot, const void* address);
   void run(StreamBox& on, std::span<Buffer* const> changed, std::span<const random::State> states);
   void require_states(std::span<const random::State> states) const;
@@ -84,7 +99,8 @@ class GraphBox final : public Box {
   };
   std::vector<Result> results_;
   std::vector<size_t> result_bytes_;  // of each block
-  size_t argument_count_ = 0;
+  std::vector<GraphArgument> arguments_;
+  std::vector<GraphOverlap> overlaps_;
   struct DrawState {
     uint64_t* memory;   // a seed and a counter
     uint64_t drawn;     // by each launch

@@ -13,12 +13,14 @@ Arena::~Arena() {
 
 Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
   Block block;
+  int own = 0;
   {
     const std::lock_guard lock(mutex_);
-    *number = count_++;
-    if (!fresh_.contains(*number) && lists_[stream].pop(bytes, true, &block)) {
+    own = count_++;
+    if (number) *number = own;
+    if (number && !fresh_.contains(own) && lists_[stream].pop(bytes, true, &block)) {
       const auto same = [&](const Piece& piece) { return piece.memory == block.memory; };
-      std::find_if(pieces_.begin(), pieces_.end(), same)->allocations.push_back(*number);
+      std::find_if(pieces_.begin(), pieces_.end(), same)->allocations.push_back(own);
       return block;
     }
   }
@@ -27,7 +29,7 @@ Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
   try {
     context_.pool().lend(block, block.bytes, op);  // pieces of it may serve several arrays
     const std::lock_guard lock(mutex_);
-    pieces_.push_back({block.memory, block.bytes, {*number}, std::move(charge)});
+    pieces_.push_back({block.memory, block.bytes, {own}, std::move(charge)});
   } catch (...) {
     context_.pool().take_over(std::move(block), 0);
     throw;

@@ -229,3 +229,59 @@ def test_a_graph_that_ran_within_another_draws_from_the_state_that_it_is_given(b
     generator.set_state(state)
     inner.launch()
     np.testing.assert_array_equal(y.to_numpy(), expected)
+
+
+# What gives memory back before the first draw, which the draws' own memory must not be.
+TEMPORARIES = {
+    "an expression": lambda be, x: x * 2 - 1,
+    "a loop": lambda be, x: be.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * 3 + 1, x),
+    "a branch": lambda be, x: be.cond(stator.sum(x) > 0, lambda x: x * 2 - 1, lambda x: x + 1, x),
+    "a function": lambda be, x: be.graph(lambda x: x * 2 - 1)(x),
+}
+
+
+@pytest.mark.parametrize("temporaries", TEMPORARIES)
+@pytest.mark.parametrize("size", [1, 3, 64])
+def test_a_draw_behind_freed_temporaries_is_another_one_at_every_launch(be, size, temporaries):
+    eager, generator = (stator.random.Generator(be, seed=5) for _ in range(2))
+    eager_child, child = (g.spawn(1)[0] for g in (eager, generator))
+    x, before = be.ones(size), TEMPORARIES[temporaries]
+    with be.capture() as graph:
+        y = before(be, x)
+        drawn = generator.uniform(size=size)
+        after = before(be, drawn)
+        more = child.uniform(size=2)
+    for _ in range(3):
+        graph.launch()
+        expected = eager.uniform(size=size).to_numpy()
+        np.testing.assert_array_equal(drawn.to_numpy(), expected)
+        np.testing.assert_array_equal(more.to_numpy(), eager_child.uniform(size=2).to_numpy())
+    assert y.shape == after.shape == (size,)
+
+
+def test_a_function_with_temporaries_before_its_draws_draws_anew(be):
+    eager, generator = (stator.random.Generator(be, seed=8) for _ in range(2))
+    f = be.graph(lambda x: (x * 2 - 1) + generator.normal(size=3) * (x + 1))
+    x = be.zeros(3)
+    for _ in range(5):
+        np.testing.assert_array_equal(f(x).to_numpy(), eager.normal(size=3).to_numpy() - 1)
+
+
+def test_dropout_behind_temporaries_has_another_mask_at_every_launch(be):
+    x = be.ones(64)
+    with be.capture() as graph:
+        y, _ = stator.nn.dropout(x * 2 - 1, 0.5)
+    masks = {tuple(y.tolist()) for _ in range(4) if graph.launch() is None}
+    assert len(masks) == 4
+
+
+def test_a_repeated_part_with_temporaries_before_its_draws_draws_anew(be):
+    eager, generator = (stator.random.Generator(be, seed=8) for _ in range(2))
+    x, total = be.ones(3), be.zeros(3)
+
+    def step():
+        total[...] = total + (x * 2 - 1) * generator.uniform(size=3)
+
+    be.sequence().repeat(4, (step,)).run()
+    expected = sum(eager.uniform(size=3).to_numpy() for _ in range(4))
+    np.testing.assert_allclose(total.to_numpy(), expected, rtol=1e-14)

@@ -133,4 +133,8 @@ def test_what_is_no_condition_and_rounds_of_other_kinds_are_refused(be):
         be.while_loop(lambda x: x, lambda x: x, 3)
     with pytest.raises(CaptureError, match="same in every round"):
         be.while_loop(lambda x: stator.all(x < 1), lambda x: x + be.random.uniform(size=3), x)
+    with be.capture() as graph:
+        drawn = be.random.uniform(size=3)
+    with pytest.raises(CaptureError, match="same in every round"):
+        be.while_loop(lambda x: stator.all(x < 1), lambda x: (graph.launch(), x + drawn)[1], x)
     assert not be.is_capturing and (x + 1).tolist() == [1, 1, 1]

@@ -79,8 +79,11 @@ class STATOR_API Graph {
   // Numbers of those allocations of the capture that results lie in and that had been used for something else before,
   // so that results cannot be bound; another capture takes them as `fresh`.
   std::vector<int> shared_outputs(std::span<const Array* const> results) const;
-  // Launches with other arguments, of the same shapes, dtypes, strides and alignment, in the order of bind(), and gives
-  // new results. ValueError where the work writes to an argument that is read-only.
+  // Launches with other arguments, of the same shapes, dtypes, strides and distance from a multiple of 64 bytes, in the
+  // order of bind(), and gives new results. Strides of axes of extent 1 may differ. Arguments that shared memory in the
+  // capture share it at the same distance; others share none, where the work writes to one of them. Before anything is
+  // enqueued: ShapeError, DTypeError, BackendMismatchError; ValueError for the rest, for another number of arguments,
+  // and where the work writes to an argument that is read-only.
   // outs: none, or for each result an array of its shape and dtype that gets it, which is written by the graph itself
   // where it is contiguous, aligned to 64 bytes and apart from the arguments, and else by a copy.
   std::vector<Array> launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
