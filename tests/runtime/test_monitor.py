@@ -3,6 +3,7 @@
 import gc
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from rich.console import Console
 
 import stator
 from stator.errors import BackendClosedError, ConfigurationError, DTypeError, InvalidValueError, OutOfMemoryError
-from stator.monitor import ResourceLimits, command
+from stator.monitor import ResourceLimits, _snapshot, command
 from stator.monitor._snapshot import request_of
 
 MIB = 2**20
@@ -246,3 +247,97 @@ def test_a_process_that_does_not_answer_is_a_typed_error(tmp_path):
 
 def test_sizes_are_shown_as_people_read_them():
     assert [command.size(n) for n in (None, 0, 1023, 1024, 3 * 2**40)] == ["-", "0 B", "1023 B", "1.0 KiB", "3.0 TiB"]
+
+
+@pytest.fixture
+def written(own, tmp_path):
+    """A snapshot's path, and what is in it."""
+    path = tmp_path / "top.json"
+    _snapshot.write(own, path)
+    return path, json.loads(path.read_text())
+
+
+def test_a_snapshot_is_written_through_no_link(own, tmp_path):
+    path, other = tmp_path / "top.json", tmp_path / "other"
+    for name in ("top.json", f"top.json.{os.getpid()}"):
+        other.write_text("untouched")
+        (tmp_path / name).unlink(missing_ok=True)
+        (tmp_path / name).symlink_to(other)
+    request_of(path).symlink_to(tmp_path / "absent")
+    _snapshot.answer(own, path)
+    assert other.read_text() == "untouched" and not (tmp_path / "absent").exists()
+    assert command.read(path)["pid"] == os.getpid()
+    assert not os.path.lexists(request_of(path)) and not list(tmp_path.glob("*.part"))
+
+
+def test_a_fifo_in_the_place_of_a_file_holds_nothing_up(own, tmp_path):
+    path = tmp_path / "top.json"
+    for name in (path, tmp_path / f"top.json.{os.getpid()}", request_of(path)):
+        os.mkfifo(name)
+    with pytest.raises(InvalidValueError, match="no file of a snapshot"):
+        command.read(path)
+    _snapshot.answer(own, path)
+    assert command.read(path)["pid"] == os.getpid()
+
+
+def test_asking_creates_nothing_behind_a_link(tmp_path):
+    path, other = tmp_path / "top.json", tmp_path / "other"
+    request_of(path).symlink_to(other)
+    with pytest.raises(InvalidValueError, match="No process wrote"):
+        command.ask(path, 0, lambda seconds: None)
+    assert not other.exists()
+
+
+def test_a_failure_to_write_leaves_no_part_of_a_snapshot(own, tmp_path, monkeypatch):
+    monkeypatch.setattr(_snapshot, "snapshot", lambda backend: object())
+    with pytest.raises(TypeError):
+        _snapshot.write(own, tmp_path / "top.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def places(node, path=()):
+    """The places in a snapshot."""
+    yield path
+    for key, item in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        yield from places(item, (*path, key))
+
+
+def test_a_snapshot_with_anything_in_any_place_is_shown_or_a_typed_error(written):
+    path, found = written
+    console = Console(width=120, file=io.StringIO(), force_terminal=True)
+    found["largest"] = found["largest"][:2]
+    refused = 0
+    for place in list(places(found))[1:]:
+        for value in (None, True, -1, 1e400, 10**400, "\x1b]0;title\x07", [], {}, [[]], "[red]"):
+            changed = json.loads(json.dumps(found))
+            node = changed
+            for key in place[:-1]:
+                node = node[key]
+            node[place[-1]] = value
+            path.write_text(json.dumps(changed))
+            try:
+                console.print(command.tables(command.read(path)))
+            except InvalidValueError:
+                refused += 1
+    assert refused > 100
+    assert "\x1b]" not in console.file.getvalue() and "\x07" not in console.file.getvalue()
+
+
+WRONG_TEXTS = "", "[]", "{}", "{", '{"format": 1}', "\x00", "[" * 100000, '{"format": 1, "usage": []}'
+
+
+@pytest.mark.parametrize("text", WRONG_TEXTS, ids=range(len(WRONG_TEXTS)))
+def test_a_file_that_is_no_snapshot_is_a_typed_error(tmp_path, text):
+    path = tmp_path / "top.json"
+    path.write_text(text)
+    with pytest.raises(InvalidValueError):
+        command.tables(command.read(path))
+
+
+def test_text_of_a_snapshot_reaches_the_terminal_without_escape_sequences(written):
+    _, found = written
+    console = Console(width=200, file=io.StringIO(), force_terminal=True)
+    found["program"] = "a\x1b]0;owned\x07b\x9b31mc\r\n[bold]d"
+    console.print(command.tables(found))
+    shown = console.file.getvalue()
+    assert "\x1b]0" not in shown and "\x9b" not in shown and "[bold]d" in shown

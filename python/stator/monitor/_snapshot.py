@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import sys
 import time
 from dataclasses import asdict
@@ -62,15 +63,20 @@ def request_of(path: Path) -> Path:
 
 def write(backend: Backend, path: Path) -> None:
     """Writes a snapshot in one step, so that nobody reads a half of it. OSError where that fails."""
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(json.dumps(snapshot(backend)), encoding="utf-8")
-    part.replace(path)
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("x", encoding="utf-8") as file:  # a new file, and through no link
+            file.write(json.dumps(snapshot(backend)))
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def answer(backend: Backend, path: Path) -> None:
     """Writes a snapshot where one was asked for. A folder that is gone, or full, ends nothing."""
     request = request_of(path)
-    if request.exists():
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):
+        if os.path.lexists(request):
             write(backend, path)
             request.unlink(missing_ok=True)

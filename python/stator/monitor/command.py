@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +18,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from stator.errors import InvalidValueError
-from stator.monitor._snapshot import FORMAT, request_of
+from stator.monitor._snapshot import FORMAT, LARGEST, request_of
 
+LARGEST_FILE = 2**24  # bytes of a snapshot, which has some thousands
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -31,29 +34,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=float, default=5.0, metavar="S", help="seconds to wait for the process")
 
 
+def _number(value: Any) -> float:
+    """A figure of a snapshot, which may have anything in it."""
+    if type(value) not in (int, float) or not abs(value) < 2**63:
+        raise TypeError(f"{value!r:.40} is no figure")
+    return value  # type: ignore[no-any-return]
+
+
+def _text(value: Any) -> str:
+    """Text of a snapshot without what a terminal would do something for."""
+    if type(value) is not str:
+        raise TypeError(f"{value!r:.40} is no text")
+    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value))
+
+
 def size(number: int | None) -> str:
     """Bytes as people read them."""
     if number is None:
         return "-"
-    value, unit = float(number), 0
+    value, unit = float(_number(number)), 0
     while value >= 1024 and unit < len(_UNITS) - 1:
         value, unit = value / 1024, unit + 1
     return f"{number} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
 
 
 def _part(number: float | None, form: str) -> str:
-    return "-" if number is None else form.format(number)
+    return "-" if number is None else form.format(_number(number))
+
+
+def _invalid(path: object, why: object) -> InvalidValueError:
+    return InvalidValueError(
+        f"{path} {why}",
+        op="python -m stator top",
+        remedy="Give the path that Backend.enable_monitoring(snapshot=) has.",
+    )
 
 
 def read(path: Path) -> dict[str, Any]:
     """The snapshot of a file. InvalidValueError for what is none."""
-    remedy = "Give the path that Backend.enable_monitoring(snapshot=) has."
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidValueError(f"{path} cannot be read: {error}", op="python -m stator top", remedy=remedy) from None
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as file:  # a FIFO would never be open
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+                raise ValueError("it is no file of a snapshot")
+            found = json.loads(file.read(LARGEST_FILE))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _invalid(path, f"cannot be read: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise InvalidValueError(f"{path} is no snapshot of this version", op="python -m stator top", remedy=remedy)
+        raise _invalid(path, "is no snapshot of this version")
     return found
 
 
@@ -61,15 +89,17 @@ def ask(path: Path, timeout: float, pause: Callable[[float], None] = time.sleep)
     """Asks the process for a snapshot, and waits for it. InvalidValueError where none comes."""
     request = request_of(path)
     try:
-        request.touch()
-    except OSError as error:
+        os.close(os.open(request, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))  # through no link
+    except FileExistsError:
+        pass  # somebody else has asked
+    except (OSError, ValueError) as error:
         raise InvalidValueError(
             f"no snapshot can be asked for at {path}: {error}",
             op="python -m stator top",
             remedy="Give the path that Backend.enable_monitoring(snapshot=) has.",
         ) from None
     end = time.monotonic() + timeout
-    while request.exists():
+    while os.path.lexists(request):
         if time.monotonic() > end:
             with contextlib.suppress(OSError):
                 request.unlink()
@@ -83,36 +113,47 @@ def ask(path: Path, timeout: float, pause: Callable[[float], None] = time.sleep)
 
 
 def tables(found: dict[str, Any]) -> Group:
-    """The snapshot as tables."""
+    """The snapshot as tables. InvalidValueError where something in it is not as stator writes it."""
+    try:
+        return _tables(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _invalid("the file", f"is no snapshot of this version: {error!r:.80}") from None
+
+
+def _tables(found: dict[str, Any]) -> Group:
     usage, limits, statistics, counters = (found[k] for k in ("usage", "limits", "statistics", "counters"))
     budget = limits["max_memory"] or found["total_memory"]
-    title = f"process {found['pid']}: {found['program']}, {found['device']} ({found['name']})"
-    main = Table(title=escape(title), show_header=False, title_justify="left")
+    pid, rate = _number(found["pid"]), statistics["cache_hit_rate"]
+    title = f"process {pid}: {_text(found['program'])}, {_text(found['device'])} ({_text(found['name'])})"
+    main = Table(title=title, show_header=False, title_justify="left")
     for _ in range(4):
         main.add_column()
     rows = (
         ("memory", f"{size(usage['memory_used'])} of {size(budget)}", "cached", size(usage["memory_cached"])),
-        ("peak", size(statistics["peak_memory_usage"]), "buffers", str(usage["buffers_allocated"])),
+        ("peak", size(statistics["peak_memory_usage"]), "buffers", _part(usage["buffers_allocated"], "{}")),
         ("cpu", _part(usage["cpu_percent"], "{:.0f} %"), "gpu", _part(usage["gpu_percent"], "{:.0f} %")),
-        ("streams", str(usage["active_streams"]), "programs", str(usage["kernels_cached"])),
+        ("streams", _part(usage["active_streams"], "{}"), "programs", _part(usage["kernels_cached"], "{}")),
         (
             "allocations",
-            f"{statistics['total_allocations']}, {statistics['allocation_failure_count']} failed",
+            f"{_number(statistics['total_allocations'])}, {_number(statistics['allocation_failure_count'])} failed",
             "from the cache",
-            _part(statistics["cache_hit_rate"] and 100 * statistics["cache_hit_rate"], "{:.0f} %"),
+            _part(None if rate is None else 100 * _number(rate), "{:.0f} %"),
         ),
-        ("launches", str(counters["kernel_launches"]), "library calls", str(counters["library_calls"])),
+        ("launches", _part(counters["kernel_launches"], "{}"), "library calls", _part(counters["library_calls"], "{}")),
     )
     for row in rows:
         main.add_row(*row)
     largest = Table("kind", "size", "age", "from", title="largest", title_justify="left")
-    for resource in found["largest"]:
+    for resource in found["largest"][:LARGEST]:
         largest.add_row(
-            resource["kind"], size(resource["bytes"]), f"{resource['age']:.1f} s", escape(resource["origin"])
+            _text(resource["kind"]),
+            size(resource["bytes"]),
+            _part(resource["age"], "{:.1f} s"),
+            _text(resource["origin"]),
         )
     ops = Table("op", "calls", "time of the host", title="busiest ops", title_justify="left")
-    for op in found["ops"]:
-        ops.add_row(escape(op["op"]), str(op["calls"]), f"{1e3 * op['wall_seconds']:.1f} ms")
+    for op in found["ops"][:LARGEST]:
+        ops.add_row(_text(op["op"]), _part(op["calls"], "{}"), f"{1e3 * _number(op['wall_seconds']):.1f} ms")
     return Group(main, *(table for table in (largest, ops) if table.row_count))
 
 
