@@ -104,6 +104,9 @@ ATTRIBUTES = {
         "is_valid": "bool",
         "length": "int",
         "axis": "int",
+        "number": "int",
+        "graph": "Graph",
+        "value": "Any",
         "parameters": "tuple[KernelParameter, ...]",
     },
 }

@@ -47,7 +47,7 @@ class BackendTelemetry:
         ...     "add" in file.read()
         True
         """
-        from stator.execution.telemetry import profile
+        from stator.execution.telemetry import Profile
 
         try:
             found = os.fspath(path)
@@ -55,7 +55,7 @@ class BackendTelemetry:
             raise DTypeError(
                 f"Got path={type(path).__name__}", op="Backend.profile", remedy="Give the path of a file."
             ) from None
-        return profile(self._measured(), found)
+        return Profile(self._measured(), found)
 
     def sync_debug(self, mode: Literal["warn", "error"] | None) -> AbstractContextManager[None]:
         """Reports calls that make the host wait for the device: as a RuntimeWarning, an error, or not at all (None).

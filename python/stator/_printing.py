@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from stator._array import Array
+from stator._backend import Entered
 from stator.errors import DTypeError, InvalidValueError
 
 # What differs from NumPy's own options, which hold for everything else.
@@ -60,7 +62,6 @@ def set_printoptions(
     _options.update(_checked("set_printoptions", dict(locals())))
 
 
-@contextmanager
 def printoptions(
     *,
     precision: int | None = None,
@@ -73,14 +74,11 @@ def printoptions(
     sign: str | None = None,
     floatmode: str | None = None,
     formatter: dict[str, Callable[[Any], str]] | None = None,
-) -> Iterator[dict[str, Any]]:
+) -> AbstractContextManager[dict[str, Any]]:
     """As set_printoptions, inside a `with`, for the thread or task that entered it; gives all options."""
     changed = _checked("printoptions", dict(locals()))
-    token = _inside.set({**(_inside.get() or {}), **changed})
-    try:
-        yield get_printoptions()
-    finally:
-        _inside.reset(token)
+    begin = partial(_inside.set, {**(_inside.get() or {}), **changed})
+    return Entered(begin, _inside.reset, {**get_printoptions(), **changed})
 
 
 def _edges(x: Array, edge: int, axis: int = 0) -> np.ndarray[Any, Any]:

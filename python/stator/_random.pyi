@@ -170,7 +170,7 @@ def share_state(a: Generator, b: Generator) -> bool:
 def spawn(n_children: int, /, *, device: Backend | Device | str | None = None) -> list[Generator]:
     """New generators, independent of each other and of the backend's."""
     ...
-def substitute(generator: Generator, by: Generator | None) -> Generator | None:
+def substitute(generator: Generator, by: Generator | None = None) -> Generator | None:
     """What is captured from now on draws from another generator, or again from this one; returns the one before."""
     ...
 def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:

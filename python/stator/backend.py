@@ -6,15 +6,14 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from stator import _backend, _creation, _libraries, _random, _scheduling
-from stator._backend import Event, Stream
+from stator._backend import Entered, Event, Stream
 from stator._backend_graphs import BackendGraphs
 from stator._backend_monitor import BackendMonitor
 from stator._backend_telemetry import BackendTelemetry
@@ -29,6 +28,7 @@ from stator.resources._memory import BackendMemory
 from stator.resources._methods import BackendResources
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Self, Unpack
 
     from stator._array import Array
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
 
-_current: ContextVar[tuple[Backend, ...]] = ContextVar("stator.backends", default=())
 _default: Backend | None = None
 # STATOR_DEVICE, and what it meant last, since to look takes microseconds
 _found: tuple[str, Backend | None] = "", None
@@ -246,14 +245,6 @@ class Backend(
 
         read_ranges(self, ranges, stream)
 
-    def __enter__(self) -> Self:
-        _current.set((*_current.get(), self))
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        _current.set(_current.get()[:-1])
-        self.close()
-
     def close(self) -> None:
         """Runs the cleanups of resources, synchronises, and releases every resource, newest first. Idempotent.
 
@@ -261,27 +252,17 @@ class Backend(
         """
         self._close_after_cleanups(super().close)
 
-    @contextmanager
-    def use(self) -> Iterator[Self]:
+    def use(self) -> AbstractContextManager[Self]:
         """Makes it the current backend inside a `with`, and leaves it open at the end."""
-        token = _current.set((*_current.get(), self))
-        try:
-            yield self
-        finally:
-            _current.reset(token)
+        return Entered(partial(_backend.add_backend, self), _backend.remove_backend)
 
-    @contextmanager
-    def forbid_host_copies(self) -> Iterator[None]:
+    def forbid_host_copies(self) -> AbstractContextManager[None]:
         """Makes copies of the backend's memory to the host raise HostCopyError inside a `with`.
 
         The error names the op. It holds in every thread that uses the backend. Views that share memory on cpu copy
         nothing.
         """
-        self._forbid_host_copies(True)
-        try:
-            yield
-        finally:
-            self._forbid_host_copies(False)
+        return Entered(partial(self._forbid_host_copies, True), partial(self._forbid_host_copies, False))
 
     def namespace(self) -> ModuleType:
         """The namespace of the array API whose functions take the backend's arrays: the module stator.
@@ -436,9 +417,9 @@ def default_backend() -> Backend:
     That of the innermost `with`, else of set_default_backend, else of the environment variable STATOR_DEVICE, else of
     the file that STATOR_CONFIG names, else of "auto".
     """
-    entered = _current.get()
+    entered = _backend.current_backends()
     if entered:
-        return entered[-1]
+        return entered[-1]  # type: ignore[return-value]  # all are of this class
     if _default is not None:
         return _default
     global _found

@@ -5,6 +5,7 @@ import warnings
 from contextvars import ContextVar
 from threading import RLock, main_thread
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
@@ -21,12 +22,6 @@ from stator.errors import (
     note_allocator_error, note_interrupt,
 )
 
-# The streams entered by `with`, innermost last; read only once any stream was entered.
-cdef object streams_var = ContextVar("stator.streams", default=())
-cdef bint streams_entered = False
-# The scopes that calls are in, innermost last: pairs of backend and number. Read only once any scope was entered.
-cdef object scopes_var = ContextVar("stator.scopes", default=())
-cdef bint scopes_entered = False
 cdef object resolver = None
 
 
@@ -35,45 +30,8 @@ Py_INCREF(from_native)
 interop.set_binding(<void*>from_native)
 
 
-cdef int enter(Backend backend, cpp.Stream& stream) except -1:
-    cdef Stream entry
-    if interop.owners_waiting():
-        binding.run_deleters()
-    if scopes_entered:
-        choose_scope(backend)
-    if streams_entered:
-        for entry in reversed(<tuple>streams_var.get()):
-            if entry.backend is backend:
-                stream = entry.c
-                break
-    return 0
-
-
-# What this thread makes for the backend from here on belongs to the innermost of its scopes.
-cdef int choose_scope(Backend backend) except -1:
-    cdef tuple scopes = <tuple>scopes_var.get()
-    cdef Py_ssize_t i
-    cdef uint32_t number = 0
-    for i in range(len(scopes) - 1, -1, -1):
-        if (<tuple>scopes[i])[0] is backend:
-            number = (<tuple>scopes[i])[1]
-            break
-    cpp_scope.enter_scope(number)
-    return 0
-
-
-def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, int], ...]:
-    """Sets the scopes that calls are in from here on, and returns those of before (python/stator/resources)."""
-    global scopes_entered
-    cdef object before = scopes_var.get()
-    if not scopes and not before:
-        return before
-    scopes_entered = True
-    scopes_var.set(scopes)
-    cpp_scope.enter_scope(scopes[-1][1] if scopes else 0)
-    return before
-
-
+include "execution/_current.pxi"
+include "execution/_entered.pxi"
 include "execution/_streams.pxi"
 include "execution/_options.pxi"
 include "execution/_allocator.pxi"
@@ -113,15 +71,6 @@ cdef int after_wait(Backend backend) except -1:
     if seen:
         warnings.warn("integer division by zero gave 0", RuntimeWarning, stacklevel=2)
     return 0
-
-
-def current_stream(backend: Backend) -> Stream:
-    """The stream that ops of the backend use. Used by python/stator/backend.py."""
-    cdef Stream entry
-    for entry in reversed(<tuple>streams_var.get()):
-        if entry.backend is backend:
-            return entry
-    return backend.stream(0)
 
 
 def set_resolver(function: Callable[[Any, str], Backend]) -> None:
@@ -204,6 +153,14 @@ cdef class Backend:
 
     def __dealloc__(self):
         interop.release_later(self.c)
+
+    # Compiled, so that an interrupt comes before or after what they do.
+    def __enter__(self) -> Self:
+        return add_backend(self)
+
+    def __exit__(self, *error: object) -> None:
+        remove_backend(self)
+        self.close()
 
     def close(self) -> None:
         """Synchronises, then releases every resource of the backend, newest first. Idempotent."""
@@ -461,13 +418,10 @@ cdef class Stream:
         settle()
 
     def __enter__(self) -> Stream:
-        global streams_entered
-        streams_entered = True
-        streams_var.set((*streams_var.get(), self))
-        return self
+        return add_stream(self)
 
     def __exit__(self, *error: object) -> None:
-        streams_var.set(streams_var.get()[:-1])
+        remove_stream(self)
 
     def synchronize(self) -> None:
         """Waits for the stream, and raises an error that its kernels have recorded."""

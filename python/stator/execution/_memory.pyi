@@ -2,14 +2,8 @@
 from collections.abc import Callable
 from stator.backend import Backend
 
-def close_budget(backend: Backend, scope: int) -> None:
-    """Forgets the budget of a scope that has ended."""
-    ...
 def most_hook_rounds() -> int:
     """How often an allocation asks at most."""
-    ...
-def open_budget(backend: Backend, scope: int, around: int, name: str, limit: int) -> None:
-    """Lets what is made in a scope have at most so many bytes; 0: as many as the scope around."""
     ...
 def reset_peak_memory(backend: Backend) -> None:
     """Makes the peak what is live now."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from stator import _backend
+from stator._backend import Entered
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -15,14 +16,9 @@ if TYPE_CHECKING:
     Scopes = tuple[tuple[_backend.Backend, int], ...]
 
 
-@contextmanager
-def outside() -> Iterator[Scopes]:
-    """A block whose arrays, events and graphs belong to no scope. Gives the scopes around it."""
-    before = _backend.set_scopes(())
-    try:
-        yield before
-    finally:
-        _backend.set_scopes(before)
+def outside() -> Entered:
+    """A `with` block whose arrays, events and graphs belong to no scope. Gives the scopes around it."""
+    return Entered(partial(_backend.set_scopes, ()), _backend.set_scopes)
 
 
 def belong(arrays: Iterable[Array], scopes: Scopes, backend: Backend) -> None:

@@ -6,15 +6,14 @@ A value is what a call takes or returns: an array, a state of a generator, a par
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stator import _random
 from stator._array import Array
-from stator._backend import Stream
+from stator._backend import Entered, Stream
 from stator._dtype import DType
 from stator._dtype import dtype as as_dtype
 from stator._random import Generator, RngState
@@ -66,7 +65,7 @@ def _view(x: Array) -> tuple[Any, ...]:
 class Recorder:
     """The calls of one capture. It keeps every array alive that they took or made."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, stream: Stream | None = None) -> None:
         self.backend = backend
         self.steps: list[tuple[str, Any, Any, list[int]]] = []  # name, arguments, options, results
         self.values: list[Any] = []
@@ -75,22 +74,15 @@ class Recorder:
         self.own_generator: int | None = None  # the number of the backend's
         self.refused: str | None = None  # the first thing that no file can have
         self.unknown: list[tuple[int, int]] = []  # calls of the graph that nothing recorded made, as ranges
-        self._stream: Stream | None = None
+        self._stream = stream  # that is captured
         self._work = 0, 0
         self._by_object: dict[int, int] = {}
         self._by_view: dict[tuple[Any, ...], int] = {}
         self._by_state: dict[RngState, int] = {}
 
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Notes the calls of this thread; within the capture."""
-        self._stream = self.backend.current_stream
-        previous = _recording.start(self, observed())
-        try:
-            yield
-            self.begin()
-        finally:
-            _recording.stop(self, previous)
+    def recording(self) -> Entered:
+        """Notes the calls of this thread in a block; within the capture."""
+        return Entered(partial(_recording.start, self, observed()), partial(_recording.stop, self))
 
     def begin(self) -> bool:
         """A call begins; whether it belongs to the capture. What was captured since the last one was made by none."""

@@ -19,6 +19,6 @@ def start(to: object, table: dict[str, Callable[..., Any]]) -> object:
     table: the functions that are recorded, by name; only the first one counts.
     """
     ...
-def stop(to: object, previous: object) -> None:
+def stop(to: object, previous: object = None) -> None:
     """Ends what start() began."""
     ...

@@ -3,15 +3,28 @@ from stator._array import Array
 from stator._backend import Event
 from stator.backend import Backend
 
+class HeldScope:
+    def __init__(self, backend: Backend, budget: int = 0, name: str | None = None) -> None: ...
+    def enter(self) -> tuple[tuple[Backend, int], ...]:
+        """Calls are in it from here on; returns what set_scopes() takes to end that."""
+        ...
+    def enter_within(self) -> None:
+        """As enter(), and inside the scopes that calls are in; leave() ends that."""
+        ...
+    def leave(self) -> None:
+        """Calls are in it no more."""
+        ...
+    @property
+    def number(self) -> int: ...
+    def open(self, around: int) -> None:
+        """Lets its budget be one inside that of the scope around; 0: of none."""
+        ...
 def change_scope(value: Array | Event, scope: int, to: int) -> None:
     """Makes the memory of an array, or an event, that belongs to one scope belong to another one; 0 for none."""
     ...
 def end_scope(backend: Backend, number: int, seconds: float) -> int:
-    """Closes what belongs to the scope: how many objects; -1 where calls that might use them did not end, and none was.
+    """Closes what belongs to the scope, and its budget: how many objects.
 
-    seconds: how long it waits for such calls.
+    -1 where calls that might use them did not end, and none was closed. seconds: how long it waits for such calls.
     """
-    ...
-def new_scope() -> int:
-    """The number of a new scope."""
     ...

@@ -10,13 +10,11 @@ import inspect
 import os
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from threading import RLock
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from threading import RLock, local
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from stator import _random
 from stator._array import Array
 from stator.errors import (
     BackendMismatchError,
@@ -28,14 +26,14 @@ from stator.errors import (
 )
 from stator.execution import _graph
 from stator.execution._arguments import flag, under_name, whole
-from stator.execution._graph import Graph
+from stator.execution._graph import Capture, Graph
 from stator.execution._outside import belong, outside
+from stator.execution._structure import put_together, take_apart
 
 if TYPE_CHECKING:
     from stator._backend import Stream
     from stator._typing import StreamLike
     from stator.backend import Backend
-    from stator.execution._recorder import Recorder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,32 +73,15 @@ def _stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
         raise under_name(error, op) from None
 
 
-@contextmanager
-def capture(
-    backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = (), record: bool = False
-) -> Iterator[Graph]:
+def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = (), record: bool = False) -> Capture:
     """What Backend.capture does."""
     on = _stream_of(backend, stream, "Backend.capture")
-    recorder = _recorder(backend) if flag(record, "Backend.capture", "record") else None
-    graph = _graph.new_graph(backend, recorder)
-    _graph.begin_capture(on, fresh)
-    try:
-        _random.begin_draws(backend)
-        try:
-            with on, nullcontext() if recorder is None else recorder.recording():
-                yield graph
-        finally:
-            draws = _random.end_draws(backend)
-    except BaseException:
-        _graph.drop_capture(on)
-        raise
-    _graph.end_capture(on, graph, draws)
-
-
-def _recorder(backend: Backend) -> Recorder:
+    if not flag(record, "Backend.capture", "record"):
+        return _graph.new_capture(backend, on, fresh)
     from stator.execution._recorder import Recorder
 
-    return Recorder(backend)
+    recorder = Recorder(backend, on)
+    return _graph.new_capture(backend, on, fresh, recorder, recorder.recording())
 
 
 def launch_graph(graph: Graph, stream: StreamLike | None) -> None:
@@ -122,30 +103,34 @@ class GraphCache:
         self._graphs: dict[Hashable, Graph] = {}
         self._add = GraphFunction(_add, backend, 64, None)
         self._matmul = GraphFunction(_matmul, backend, 64, None)
-        self._open: list[tuple[ExitStack, Graph]] = []
+        self._begun = local()  # `capture`: the one that this thread began
 
     def begin(self, backend: Backend, stream: StreamLike | None) -> None:
         """What Backend.begin_graph_capture does."""
-        op = "Backend.begin_graph_capture"
-        entered = ExitStack()
-        on = _stream_of(backend, stream, op)
+        made = capture(backend, _stream_of(backend, stream, "Backend.begin_graph_capture"))
         try:
-            graph = entered.enter_context(capture(backend, on))
+            made.__enter__()
+            self._begun.capture = made
         except CaptureError as error:
-            raise under_name(error, op) from None
-        with self._lock:
-            self._open.append((entered, graph))
+            raise under_name(error, "Backend.begin_graph_capture") from None
+        except BaseException:
+            if getattr(self._begun, "capture", None) is made:
+                self._begun.capture = None
+            made.cancel()
+            raise
 
     def end(self) -> Graph:
         """What Backend.end_graph_capture does."""
-        with self._lock:
-            if not self._open:
-                raise CaptureError(
-                    "No capture was begun", op="Backend.end_graph_capture", remedy="Call begin_graph_capture() first."
-                )
-            entered, graph = self._open.pop()
-        entered.close()
-        return graph
+        made: Capture | None = getattr(self._begun, "capture", None)
+        if made is None:
+            raise CaptureError(
+                "No capture was begun in this thread",
+                op="Backend.end_graph_capture",
+                remedy="Call begin_graph_capture() first.",
+            )
+        self._begun.capture = None
+        made.__exit__(None, None, None)
+        return made.graph
 
     def get(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
         """What Backend.get_or_create_graph does."""
@@ -206,42 +191,11 @@ def require_key(key: object, op: str) -> None:
         ) from None
 
 
-class _Leaf(NamedTuple):
-    """The place of an array in a structure."""
-
-    place: int
-
-
-def take_apart(value: Any, arrays: list[Array]) -> Any:
-    """The structure of nested tuples, lists and dicts, with a place for each array, which goes to the list."""
-    if isinstance(value, Array):
-        arrays.append(value)
-        return _Leaf(len(arrays) - 1)
-    if isinstance(value, dict):
-        return dict, tuple((key, take_apart(item, arrays)) for key, item in value.items())
-    if isinstance(value, (tuple, list)):
-        return type(value), tuple(take_apart(item, arrays) for item in value)
-    return None, (type(value), repr(value) if isinstance(value, (float, complex)) else None, value)
-
-
 def arrays_of(value: Any) -> list[Array]:
     """The arrays in a structure of nested tuples, lists and dicts."""
     arrays: list[Array] = []
     take_apart(value, arrays)
     return arrays
-
-
-def put_together(structure: Any, arrays: Sequence[Any]) -> Any:
-    """What take_apart() took apart, with other arrays."""
-    if isinstance(structure, _Leaf):
-        return arrays[structure.place]
-    kind, items = structure
-    if kind is None:
-        return items[2]
-    if kind is dict:
-        return {key: put_together(item, arrays) for key, item in items}
-    values = [put_together(item, arrays) for item in items]
-    return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
 class GraphInfo(NamedTuple):
@@ -278,6 +232,8 @@ class _Entry:
 
     def result(self, arguments: Sequence[Array], made: Sequence[Array]) -> Any:
         """The result as the function gave it, of the arrays of this call."""
+        if self.made == len(self.places):
+            return put_together(self.structure, made)
         arrays = []
         for place in self.places:
             if isinstance(place, int):
@@ -344,23 +300,28 @@ class GraphFunction(Generic[P, R]):
 
     def _call(self, args: Any, kwargs: Any, outs: Sequence[Array]) -> Any:
         arguments: list[Array] = []
-        structure = take_apart(args, arguments), take_apart(kwargs, arguments) if kwargs else None
-        backend = self._backend_of(arguments)
-        stream = backend.current_stream
-        if _graph.is_capturing(stream):
+        structure = take_apart((args, kwargs), arguments)
+        backend = _graph.backend_of(arguments)
+        if backend is None or (backend is not self._backend and self._backend is not None):
+            backend = self._backend_of(arguments)
+        if _graph.is_capturing_current(backend):
             return self._function(*args, **kwargs)
-        require_key(structure, self._name)
         key = structure, _graph.signature(arguments), id(backend)
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is not None:
-                self._entries.move_to_end(key)
-                self._hits += 1
-                if entry.mode == "bound":
-                    # Those of the results that the work made, which are all of them or none is given.
-                    taken = outs if len(outs) == len(entry.places) == entry.made else ()
-                    return entry.result(arguments, _graph.launch(entry.graph, arguments, taken))
-            return self._capture(key, entry, backend, arguments, args, kwargs)
+            try:
+                entry = self._entries.get(key)
+            except TypeError:
+                require_key(structure, self._name)
+                raise
+            if entry is None:
+                return self._capture(key, entry, backend, arguments, args, kwargs)
+            self._entries.move_to_end(key)
+            self._hits += 1
+            if entry.mode != "bound":
+                return self._capture(key, entry, backend, arguments, args, kwargs)
+            # Those of the results that the work made, which are all of them or none is given.
+            taken = outs if len(outs) == len(entry.places) == entry.made else ()
+            return entry.result(arguments, _graph.launch(entry.graph, arguments, taken))
 
     @property
     def _name(self) -> str:
@@ -397,12 +358,16 @@ class GraphFunction(Generic[P, R]):
                 break
             fresh.extend(shared)
         entry = _Entry(graph, structure, places, _graph.bind(graph, arguments, made))
-        if before is not None:
-            alike = before.mode == "first" and entry.mode == "first" and before.structure == structure
-            entry.mode = "bound" if alike and _graph.settle(graph, before.graph) else "recaptured"
-            _graph.replace(graph, before.graph)
-        graph.launch(stream=stream)
-        self._keep(key, entry)
+        try:
+            if before is not None:
+                alike = before.mode == "first" and entry.mode == "first" and before.structure == structure
+                entry.mode = "bound" if alike and _graph.settle(graph, before.graph) else "recaptured"
+                _graph.replace(graph, before.graph)
+            graph.launch(stream=stream)
+            self._keep(key, entry)
+        except BaseException:
+            self._entries.pop(key, None)  # the graph of before may have been replaced
+            raise
         belong(made, scopes, backend)
         return entry.result(arguments, made)
 

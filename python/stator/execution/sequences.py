@@ -7,9 +7,12 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stator import _backend
+from stator._backend import Entered
 from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.execution import _graph, _transfers
 from stator.execution._arguments import array_of, whole
@@ -78,20 +81,28 @@ def _named(op: str, where: str = "") -> Iterator[None]:
 
 
 class _Run:
-    """A run whose work was enqueued."""
+    """A run: what it uses until it ends, and its work once that was enqueued. Thread-safe from then on.
 
-    def __init__(
-        self,
-        in_flight: InFlight,
-        uses: list[Use],
-        writes: list[Any],
-        stream: Stream,
-        reads: _transfers.PendingReads,
-        outputs: list[Any],
-    ) -> None:
-        self._in_flight, self._uses, self._stream, self.outputs = in_flight, uses, stream, outputs
-        self._writes: list[Any] | None = writes  # whose memory may be read until the end
-        self._reads: _transfers.PendingReads | None = reads
+    It has begun nothing when it is made, so that whoever makes it can undo what it begins.
+    """
+
+    def __init__(self, backend: Backend, stream: Stream) -> None:
+        self._in_flight, self._stream = InFlight.of(backend), stream
+        self._uses: list[Use] = []
+        self._entered = False  # work may have been enqueued
+        self._lent: Any = None  # memory of the host that may be used until the end
+        self._reads: _transfers.PendingReads | None = None
+        self.outputs: list[Any] = []
+
+    def enter(self, uses: list[Use], op: str) -> None:
+        """InFlightError where a run that has not ended uses the same memory."""
+        self._uses = uses
+        self._in_flight.enter(uses, op)
+        self._entered = True
+
+    def enqueued(self, reads: _transfers.PendingReads, lent: Any, outputs: list[Any]) -> None:
+        """All of its work is on the stream, and these are the last of it."""
+        self._reads, self._lent, self.outputs = reads, lent, outputs
 
     @property
     def end(self) -> Event:
@@ -102,22 +113,27 @@ class _Run:
     def finish(self) -> list[Any]:
         """Waits, and returns the outputs."""
         assert self._reads is not None
-        try:
-            self._reads.finish()
-        except BaseException:
-            with suppress(StatorError):
-                self._stream.synchronize()  # so that nothing writes to the host's memory any more
-            raise
-        finally:
-            self._reads = self._writes = None
-            self._in_flight.leave(self._uses)
+        self._reads.finish()
+        self._leave()
         return self.outputs
+
+    def abandon(self) -> None:
+        """After an error: waits, so that nothing uses memory of the host any more, and ends."""
+        if self._entered:
+            with suppress(StatorError):
+                self._stream.synchronize()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._in_flight.leave(self._uses)
+        self._reads = self._lent = None
 
     def complete(self, future: SequenceFuture) -> None:
         """Waits, and ends the future."""
         try:
             outputs = self.finish()
         except BaseException as error:
+            self.abandon()
             future.set_exception(error)
         else:
             future.set_result(outputs)
@@ -215,7 +231,7 @@ class LaunchSequence:
 
         Raises: see the class; errors of the work, after which nothing of the run is under way.
         """
-        return self._begin("LaunchSequence.run").finish()
+        return self._run("LaunchSequence.run")
 
     def run_borrowed(self) -> list[Any]:
         """As run(), but with no copy of stator's between: the device reads uploads, and writes outputs, where they are.
@@ -224,20 +240,25 @@ class LaunchSequence:
         which is not checked. Copies from and to page-locked memory (stator.memory.pinned_empty) overlap with work; of
         other memory the driver copies what it must.
         """
-        return self._begin("LaunchSequence.run_borrowed", lent=True).finish()
+        return self._run("LaunchSequence.run_borrowed", lent=True)
 
     def run_into(self, outputs: list[Any] | tuple[Any, ...]) -> list[Any]:
         """As run(), into other outputs than those of read(), as many and of the same sizes."""
-        return self._begin("LaunchSequence.run_into", outputs).finish()
+        return self._run("LaunchSequence.run_into", outputs)
 
     def run_timed(self) -> SequenceTimes:
         """As run(), and returns how long it took."""
         start = time.perf_counter_ns()
         first: list[Event] = []
-        run = self._begin("LaunchSequence.run_timed", before=lambda: first.append(self._stream.record()))
-        enqueued = time.perf_counter_ns()
-        last = run.end
-        run.finish()
+        run = _Run(self._backend, self._stream)
+        try:
+            self._begin(run, "LaunchSequence.run_timed", before=lambda: first.append(self._stream.record()))
+            enqueued = time.perf_counter_ns()
+            last = run.end
+            run.finish()
+        except BaseException:
+            run.abandon()
+            raise
         end = time.perf_counter_ns()
         on_cpu = self._backend.device.type == "cpu"
         device = None if on_cpu else round(1e6 * last.milliseconds_since(first[0]))
@@ -251,10 +272,15 @@ class LaunchSequence:
         BackendClosedError. Raises what is found before the run began; the rest is the future's.
         """
         future = SequenceFuture()
-        run = self._begin("LaunchSequence.submit", waits=False)
-        future.set_running_or_notify_cancel()
-        InFlight.of(self._backend).start(run.complete, future)
-        return future
+        run = _Run(self._backend, self._stream)
+        try:
+            self._begin(run, "LaunchSequence.submit", waits=False)
+            future.set_running_or_notify_cancel()
+            InFlight.of(self._backend).start(run.complete, future)
+            return future
+        except BaseException:
+            run.abandon()
+            raise
 
     @property
     def graph(self) -> Graph | None:
@@ -339,29 +365,32 @@ class LaunchSequence:
             _transfers.check_ranges(self._backend, reads, True, op)
         return writes, reads, uses
 
+    def _run(self, op: str, outputs: object = None, lent: bool = False) -> list[Any]:
+        """A run from its checks to its end."""
+        run = _Run(self._backend, self._stream)
+        try:
+            self._begin(run, op, outputs, lent)
+            return run.finish()
+        except BaseException:
+            run.abandon()
+            raise
+
     def _begin(
         self,
+        run: _Run,
         op: str,
         outputs: object = None,
         lent: bool = False,
         waits: bool = True,
         before: Callable[[], None] | None = None,
-    ) -> _Run:
+    ) -> None:
         """Checks and enqueues a run. waits: whether the caller's call lasts as long as the run."""
         with self._lock:
             given = [r.host for r in self._reads] if outputs is None else _outputs(outputs, len(self._reads), op)
             writes, reads, uses = self._checked(op, given)
             lent = lent or (waits and self._backend.device.type == "cpu")  # where memory between would be a copy more
-            in_flight = InFlight.of(self._backend)
-            in_flight.enter(uses, op)
-            try:
-                pending = self._enqueue(writes, reads, lent, before)
-            except BaseException:
-                with suppress(StatorError):
-                    self._stream.synchronize()  # memory that was lent goes back to the caller
-                in_flight.leave(uses)
-                raise
-            return _Run(in_flight, uses, writes, self._stream, pending, given)
+            run.enter(uses, op)
+            run.enqueued(self._enqueue(writes, reads, lent, before), writes, given)
 
     def _enqueue(
         self, writes: list[Any], reads: list[Any], lent: bool, before: Callable[[], None] | None
@@ -373,7 +402,7 @@ class LaunchSequence:
         _transfers.write(self._backend, writes, self._stream, lent)
         for static in self._statics:
             static.host = None
-        with self._stream:
+        with Entered(partial(_backend.add_stream, self._stream), _backend.remove_stream):
             for bound in self._prefix:
                 bound.enqueue(self._stream)
             for _ in range(self._count if self._repeated else 0):

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stator import fft, linalg
+from stator._backend import Entered
 from stator.errors import StatorError
 from stator.execution import _telemetry
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
 
     from stator.backend import Backend
 
@@ -115,7 +114,6 @@ class Telemetry:
         >>> m.difference["total"]["kernel_launches"]
         2
         """
-        self._owner("measure")
         return Measurement(self)
 
     def to_json(self) -> str:
@@ -164,36 +162,31 @@ class Telemetry:
         return self._backend
 
 
-class Measurement:
+class Measurement(Entered):
     """What Telemetry.measure() returns."""
 
     def __init__(self, telemetry: Telemetry) -> None:
+        backend = telemetry._owner("measure")
+        begin, end = partial(_telemetry.begin_counting, backend), partial(_telemetry.end_counting, backend)
+        super().__init__(begin, end, gives_itself=True)
         self.difference: Snapshot = {}
         self._telemetry = telemetry
-        self._before: Snapshot = {}
-        self._began = False
+        self._earlier: Snapshot = {}
 
-    def __enter__(self) -> Self:
-        if not self._telemetry.enabled:
-            self._telemetry.enable()
-            self._began = True
-        self._before = self._telemetry.snapshot()
-        return self
+    def _before(self) -> None:
+        """Notes what was counted before the block."""
+        self._earlier = self._telemetry.snapshot()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        after = self._telemetry.snapshot()
-        if self._began and not self._telemetry._owner("measure").closed:
-            self._telemetry.disable()
-        before = self._before
+    def _after(self, ended: None) -> None:
+        """What the block added."""
+        later, earlier = self._telemetry.snapshot(), self._earlier
         nothing = _total({})
-        ops = {name: _difference(before["ops"].get(name, nothing), f) for name, f in after["ops"].items()}
+        ops = {name: _difference(earlier["ops"].get(name, nothing), f) for name, f in later["ops"].items()}
         self.difference = {
-            "device": after["device"],
+            "device": later["device"],
             "ops": {name: f for name, f in ops.items() if any(f.values())},
-            "total": _difference(before["total"], after["total"]),
-            "caches": {name: _cache_difference(before["caches"].get(name), f) for name, f in after["caches"].items()},
+            "total": _difference(earlier["total"], later["total"]),
+            "caches": {name: _cache_difference(earlier["caches"].get(name), f) for name, f in later["caches"].items()},
         }
 
 
@@ -215,16 +208,22 @@ class SyncDebug:
             _telemetry.report_waits(self._backend, self._before)
 
 
-@contextmanager
-def profile(backend: Backend, path: str) -> Iterator[None]:
-    """See Backend.profile."""
-    with open(path, "w", encoding="utf-8") as file:
-        _telemetry.begin_trace(backend)
-        try:
-            yield
-        finally:
-            calls, dropped = _telemetry.end_trace(backend)
-            json.dump(_trace(backend, calls, dropped), file)
+class Profile(Entered):
+    """What Backend.profile() returns."""
+
+    def __init__(self, backend: Backend, path: str) -> None:
+        super().__init__(partial(_telemetry.begin_trace, backend), partial(_telemetry.end_trace, backend))
+        self._backend, self._path = backend, path
+
+    def _before(self) -> None:
+        """Makes the file, so that what is wrong with the path is said before the block."""
+        with open(self._path, "w"):
+            pass
+
+    def _after(self, ended: tuple[list[tuple[Any, ...]], int]) -> None:
+        """Writes the calls that were noted."""
+        with open(self._path, "w", encoding="utf-8") as file:
+            json.dump(_trace(self._backend, *ended), file)
 
 
 def _trace(backend: Backend, calls: list[tuple[Any, ...]], dropped: int) -> dict[str, Any]:

@@ -77,9 +77,9 @@ def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> Scop
 
     op = "Backend.create_scoped_buffer"
     stack = stack_of(backend, op)
-    with scope_of_its_own(backend) as number:
+    with scope_of_its_own(backend) as scope:
         buffer = create_buffer(backend, descriptor, op)
-    made: Any = hold(ScopedResource, buffer, lambda _: end(backend, number, op), stack, backend)
+    made: Any = hold(ScopedResource, buffer, lambda _: end(backend, scope.number, op), stack, backend)
     return made  # type: ignore[no-any-return]
 
 

@@ -159,11 +159,11 @@ def allocate(backend: Backend, size: int) -> UnifiedAllocation:
     size = byte_count(size, "size", op, 1)
     stack = stack_of(backend, op)
     try:
-        with scope_of_its_own(backend) as number:
+        with scope_of_its_own(backend) as scope:
             array = _managed.managed(backend, size, "uint8")
     except StatorError as error:
         raise renamed(error, op) from None
-    made = cast(UnifiedAllocation, hold(UnifiedAllocation, array, lambda _: end(backend, number, op), stack, backend))
+    made: UnifiedAllocation = hold(UnifiedAllocation, array, lambda _: end(backend, scope.number, op), stack, backend)
     made._size, made._time, made._kind = size, datetime.now(UTC), _managed.kind(backend)
     return made
 

@@ -111,9 +111,7 @@ class BackendResources:
     ) -> None:
         from asyncio import to_thread
 
-        from stator.backend import _current
-
-        _current.set(_current.get()[:-1])
+        _backend.remove_backend(self._self())
         await to_thread(self._self().close)
 
     def scoped(self, *, budget: int | None = None, name: str | None = None) -> Scope:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stator import _backend, _sparse
 from stator._array import Array
-from stator._backend import Event
+from stator._backend import Entered, Event
 from stator.errors import BackendClosedError, DTypeError, InFlightError, InvalidValueError
-from stator.execution import _memory, _scopes
+from stator.execution import _scopes
 from stator.execution._outside import number_in
 from stator.resources._cleanups import CleanupStack, raise_collected
 from stator.resources._held import ScopedResource
 from stator.resources._memory import byte_count
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from stator.backend import Backend
 
 T = TypeVar("T")
@@ -32,31 +28,15 @@ _open: weakref.WeakValueDictionary[int, Scope] = weakref.WeakValueDictionary()
 
 def innermost(backend: Backend) -> tuple[int, Scope | None]:
     """The number of the backend's innermost scope, and the scope; 0 and None where there is none."""
-    scopes = _backend.set_scopes(())
-    _backend.set_scopes(scopes)
-    number = number_in(scopes, backend)
+    number = number_in(_backend.current_scopes(), backend)
     return number, _open.get(number)
 
 
-def begin(backend: Backend, around: int, budget: int = 0, name: str | None = None) -> int:
-    """The number of a new scope inside of another one (0: of none), with a budget in bytes (0: none of its own)."""
-    number = _scopes.new_scope()
-    _memory.open_budget(backend, number, around, name or f"the scope {number}", budget)
-    return number
-
-
-@contextmanager
-def scope_of_its_own(backend: Backend) -> Iterator[int]:
-    """Inside, calls make what belongs to a new scope in the innermost one; its number. end() ends it."""
-    number = begin(backend, innermost(backend)[0])
-    around = _backend.set_scopes(((backend, number),))
-    try:
-        yield number
-    except BaseException:
-        _memory.close_budget(backend, number)
-        raise
-    finally:
-        _backend.set_scopes(around)
+def scope_of_its_own(backend: Backend) -> Entered:
+    """Inside, calls make what belongs to a new scope in the innermost one. Gives it; end() ends it."""
+    held = _scopes.HeldScope(backend)
+    held.open(innermost(backend)[0])
+    return Entered(held.enter, _backend.set_scopes, held)
 
 
 def end(backend: Backend, number: int, op: str, again: str = "") -> int:
@@ -68,18 +48,18 @@ def end(backend: Backend, number: int, op: str, again: str = "") -> int:
             op=op,
             remedy=f"Let the other threads end their calls{again}.",
         )
-    _memory.close_budget(backend, number)
     return closed
 
 
-class Scope:
+class Scope(Entered):
     """What Backend.scoped() returns: a `with` block that frees what it made."""
 
     def __init__(self, backend: Backend, budget: int | None = None, name: str | None = None) -> None:
-        self._budget = 0 if budget is None else byte_count(budget, "budget", "Backend.scoped", 1)
+        most = 0 if budget is None else byte_count(budget, "budget", "Backend.scoped", 1)
         if name is not None and not isinstance(name, str):
             raise DTypeError(f"Got name of type {type(name).__name__}", op="Backend.scoped", remedy="Give a string.")
-        self._name = None if name is None else f"the scope {name!r}"
+        self._held = _scopes.HeldScope(backend, most, None if name is None else f"the scope {name!r}")
+        super().__init__(self._held.enter_within, self._held.leave, gives_itself=True)
         self._backend = backend
         self._number = 0
         self._around: tuple[int, Scope | None] = 0, None
@@ -97,7 +77,8 @@ class Scope:
         """The number of buffers, events and graphs that the end has freed; others were freed before, by themselves."""
         return self._released
 
-    def __enter__(self) -> Self:
+    def _before(self) -> None:
+        """Checks that it can be entered, and opens its budget."""
         op = "Backend.scoped"
         if self._number:
             raise InvalidValueError("A scope that was entered before", op=op, remedy="Call scoped() again.")
@@ -106,15 +87,19 @@ class Scope:
                 f"The backend on {self._backend.device_name} is closed", op=op, remedy="Open a new Backend."
             )
         self._around = innermost(self._backend)
-        self._number = begin(self._backend, self._around[0], self._budget, self._name)
+        self._held.open(self._around[0])
+        self._number = self._held.number
         _open[self._number] = self
-        _backend.set_scopes((*_backend.set_scopes(()), (self._backend, self._number)))
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _after(self, ended: None) -> None:
+        """Frees what it made, also where an interrupt comes meanwhile."""
+        try:
+            self.close()
+        except Exception:
+            raise
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Runs the cleanups of resources that it made, the newest first, and frees the rest. Idempotent.
@@ -124,8 +109,7 @@ class Scope:
         """
         if self._closed or not self._number:
             return
-        scopes = _backend.set_scopes(())
-        _backend.set_scopes(tuple(entry for entry in scopes if entry[1] != self._number))
+        self._held.leave()
         raised = self._cleanups.run()
         self._released = end(self._backend, self._number, "Backend.scoped", ", and call close() of the scope again")
         self._closed = True

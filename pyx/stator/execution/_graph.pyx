@@ -3,6 +3,7 @@
 """Graphs: work that is captured from a stream once and launched as often as wanted."""
 from collections import namedtuple
 
+cimport cython
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 from stator._array cimport Array, as_array, wrap_array
@@ -15,6 +16,8 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.random cimport State
 from stator.cpp.std cimport decoded, string, vector
 
+from stator._backend import add_stream, remove_stream
+from stator._random import begin_draws, end_draws
 from stator.errors import CaptureError
 
 # One captured call: its kind ("kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"), the name of the
@@ -152,55 +155,147 @@ cdef class Graph:
         return f"<stator.execution.Graph of {len(self)} calls on {self.backend.device_name}>"
 
 
-def new_graph(backend: Backend, recording: object = None) -> Graph:
-    """A graph to be filled by end_capture; recording: of its calls, for Graph.save."""
-    cdef Graph graph = Graph.__new__(Graph)
-    graph.recording = recording
-    graph.backend = as_backend(backend, "Backend.capture")
-    graph.draws = []
-    return graph
-
-
 def recording_of(graph: Graph) -> object:
-    """What new_graph() was given."""
+    """The recorder of the capture, None where there was none."""
     return (<Graph?>graph).recording
 
 
-def begin_capture(stream: Stream, fresh: Sequence[int] = ()) -> None:
-    """Begins a capture on the stream."""
-    cdef CppStream on = (<Stream?>stream).c
-    cdef vector[int] numbers
-    for number in fresh:
-        numbers.push_back(number)
-    with nogil:
-        cpp.begin_capture(on, cpp.NumberSpan(numbers.data(), numbers.size()))
+@cython.auto_pickle(False)
+@cython.no_gc_clear
+cdef class Capture:
+    """Capture()\n--\n
+    What Backend.capture() returns: a `with` block whose work becomes a graph."""
+    cdef Stream on
+    cdef readonly Graph graph
+    cdef list fresh
+    cdef object recording  # a block in which the calls are noted, or None
+    cdef bint used, begun, draws, current, records
+
+    def __init__(self) -> None:
+        raise TypeError("Capture has no constructor. Use Backend.capture().")
+
+    def __enter__(self) -> Graph:
+        cdef vector[int] numbers
+        if self.used:
+            raise CaptureError("A capture that was entered before", op="Backend.capture",
+                               remedy="Call capture() again.")
+        for number in self.fresh:
+            numbers.push_back(number)
+        with nogil:
+            cpp.begin_capture(self.on.c, cpp.NumberSpan(numbers.data(), numbers.size()))
+        self.used = self.begun = True
+        try:
+            begin_draws(self.graph.backend)
+            self.draws = True
+            add_stream(self.on)
+            self.current = True
+            if self.recording is not None:
+                self.recording.__enter__()
+                self.records = True
+        except BaseException:
+            self.drop()
+            raise
+        return self.graph
+
+    # Ends all but the capture itself: the draws.
+    cdef list leave(self):
+        if self.records:
+            self.records = False
+            self.recording.__exit__(None, None, None)
+        if self.current:
+            self.current = False
+            remove_stream(self.on)
+        if self.draws:
+            self.draws = False
+            return end_draws(self.graph.backend)
+        return []
+
+    cdef object drop(self):
+        try:
+            self.leave()
+        finally:
+            try:
+                self.leave()  # what an interrupt has left
+            finally:
+                if self.begun:
+                    self.begun = False
+                    with nogil:
+                        cpp.drop_capture(self.on.c)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        cdef list made
+        if not self.begun:
+            return
+        if kind is not None:
+            self.drop()
+            return
+        try:
+            if self.records:
+                self.graph.recording.begin()  # what was captured since the last call was recorded
+            made = self.leave()
+            end_capture(self.on, self.graph, made)
+            self.begun = False
+        except BaseException:
+            self.drop()
+            raise
+
+    def cancel(self) -> None:
+        """Ends it without a graph; nothing where it has ended."""
+        if self.begun:
+            self.drop()
+
+    def __dealloc__(self):
+        self.cancel()
 
 
-def end_capture(stream: Stream, graph: Graph, draws: Sequence[object]) -> None:
-    """Ends the capture on the stream, and fills the graph."""
-    cdef CppStream on = (<Stream?>stream).c
-    cdef Graph to = <Graph?>graph
+def new_capture(backend: Backend, stream: Stream, fresh: Sequence[int] = (), recorder: object = None,
+                recording: object = None) -> Capture:
+    """A capture that has not begun. recorder: of the calls in it, for Graph.save; recording: the block that does so."""
+    cdef Capture out = Capture.__new__(Capture)
+    out.on = <Stream?>stream
+    out.recording = recording
+    out.fresh = list(fresh)
+    out.graph = Graph.__new__(Graph)
+    out.graph.recording = recorder
+    out.graph.backend = as_backend(backend, "Backend.capture")
+    out.graph.draws = []
+    return out
+
+
+cdef int end_capture(Stream stream, Graph graph, list made) except -1:
     cdef CapturedDraws one
     cdef vector[uint64_t] drawn
-    for made in draws:
-        one = <CapturedDraws?>made
+    for one in made:
         drawn.push_back(one.state.counter - one.first.counter if one.state.seed == one.first.seed else 0)
     with nogil:
-        to.c = cpp.end_capture(on, cpp.CountSpan(drawn.data(), drawn.size()))
-    to.draws = list(draws)
-    to.captured = True
-
-
-def drop_capture(stream: Stream) -> None:
-    """Ends the capture on the stream without a graph."""
-    cdef CppStream on = (<Stream?>stream).c
-    with nogil:
-        cpp.drop_capture(on)
+        graph.c = cpp.end_capture(stream.c, cpp.CountSpan(drawn.data(), drawn.size()))
+    graph.draws = made
+    graph.captured = True
+    return 0
 
 
 def is_capturing(stream: Stream) -> bool:
     """Whether the stream is being captured."""
     return cpp.is_capturing((<Stream?>stream).c)
+
+
+def is_capturing_current(backend: Backend) -> bool:
+    """Whether the current stream of the backend is being captured."""
+    cdef CppStream on = (<Backend?>backend).c.stream(0)
+    enter(backend, on)
+    return cpp.is_capturing(on)
+
+
+def backend_of(arrays: list[Array]) -> Backend | None:
+    """The one backend of the arrays; None where there is none, or more than one."""
+    cdef Array x
+    cdef Backend found = None
+    for x in arrays:
+        if found is None:
+            found = x.backend
+        elif x.backend is not found:
+            return None
+    return found
 
 
 def signature(arrays: list[Array]) -> bytes:

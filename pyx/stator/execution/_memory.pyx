@@ -1,15 +1,12 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Who is asked where memory runs out, and budgets of scopes."""
-from libc.stdint cimport uint32_t
+"""Who is asked where memory runs out."""
 from libcpp cimport bool as cbool
 
 from stator._backend cimport Backend, drop_owner, settle
-from stator._convert cimport to_text
 from stator.cpp cimport interop
 from stator.cpp cimport memory as cpp
 from stator.cpp.python cimport Py_INCREF
-from stator.cpp.std cimport string
 
 
 cdef extern from "Python.h":
@@ -55,19 +52,3 @@ def reset_peak_memory(backend: Backend) -> None:
     settle()
     with nogil:
         cpp.reset_peak_memory(owner.c)
-
-
-def open_budget(backend: Backend, scope: int, around: int, name: str, limit: int) -> None:
-    """Lets what is made in a scope have at most so many bytes; 0: as many as the scope around."""
-    cdef Backend owner = backend
-    cdef bytes text = to_text(name, "Backend.scoped", "name")
-    cdef uint32_t inner = scope, outer = around
-    cdef size_t most = limit
-    cdef string called = string(<const char*>text, len(text))
-    with nogil:
-        cpp.open_budget(owner.c, inner, outer, called, most)
-
-
-def close_budget(backend: Backend, scope: int) -> None:
-    """Forgets the budget of a scope that has ended."""
-    cpp.close_budget((<Backend>backend).c, <uint32_t>scope)

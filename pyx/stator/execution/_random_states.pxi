@@ -15,7 +15,7 @@ cdef dict draws_of_backend(object backend):
 cdef dict substitutes = {}
 
 
-def substitute(generator: Generator, by: Generator | None) -> Generator | None:
+def substitute(generator: Generator, by: Generator | None = None) -> Generator | None:
     """What is captured from now on draws from another generator, or again from this one; returns the one before."""
     cdef Generator of = <Generator?>generator
     before = substitutes.pop((id(of.lock), get_ident()), None)

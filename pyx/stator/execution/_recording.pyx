@@ -213,7 +213,7 @@ def start(to: object, table: dict[str, Callable[..., Any]]) -> object:
     return previous
 
 
-def stop(to: object, previous: object) -> None:
+def stop(to: object, previous: object = None) -> None:
     """Ends what start() began."""
     global threads, recorder
     if recorder == <PyObject*>to:
@@ -221,7 +221,7 @@ def stop(to: object, previous: object) -> None:
         if previous is not None:
             recorder = <PyObject*>previous
         Py_DECREF(to)
-    lock.acquire()
+    interrupt = acquire_surely()
     try:
         threads -= 1
         if threads == 0:
@@ -229,6 +229,19 @@ def stop(to: object, previous: object) -> None:
             exchange(len(names), False)
     finally:
         lock.release()
+    if interrupt is not None:
+        raise interrupt
+
+
+# Takes the lock, whatever interrupts that: the interrupt is returned.
+cdef object acquire_surely():
+    interrupt = None
+    while True:
+        try:
+            lock.acquire()
+            return interrupt
+        except BaseException as error:
+            interrupt = error
 
 
 def captured_work(stream: Stream) -> tuple[int, int]:

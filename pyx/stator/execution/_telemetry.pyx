@@ -26,6 +26,20 @@ def options(backend: Backend) -> tuple[bool, bool, bool]:
     return found.count, found.device_time, found.nvtx
 
 
+def begin_counting(backend: Backend) -> bool:
+    """Counts calls from now on; whether they were counted before."""
+    counted, _, _ = options(backend)
+    if not counted:
+        set_options(backend, True, False, False)
+    return counted
+
+
+def end_counting(backend: Backend, counted: bool) -> None:
+    """Ends what begin_counting() began, unless calls were counted before."""
+    if not counted and not (<Backend>backend).c.closed():
+        set_options(backend, False, False, False)
+
+
 def figures(backend: Backend) -> dict[str, dict[str, int | float | None]]:
     """The figures of each op."""
     cdef Backend owner = as_backend(backend, "Telemetry.snapshot")

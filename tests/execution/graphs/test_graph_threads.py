@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+import pytest
 
 import stator
 from stator.errors import CaptureError
@@ -114,3 +115,33 @@ def test_a_backend_closes_while_a_thread_that_is_gone_was_capturing(device):
     assert (x + 2).tolist() == [3, 3, 3]
     be.close()
     stator.random.seed(3)  # of all backends that there are
+
+
+def test_threads_that_begin_and_end_captures_get_their_own_graphs(be):
+    begun, graphs, x = threading.Barrier(2), {}, be.ones(3)
+
+    def work(number):
+        be.begin_graph_capture(be.stream(number))
+        begun.wait()
+        y = x * (number + 2)
+        begun.wait()
+        graphs[number] = be.end_graph_capture(), y
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, (graph, y) in graphs.items():
+        graph.launch()
+        assert y.tolist() == [number + 2.0] * 3
+    with pytest.raises(CaptureError, match="No capture was begun in this thread"):
+        be.end_graph_capture()
+
+
+def test_a_capture_that_its_thread_left_begun_ends_with_the_thread(be):
+    run_in_thread(be.begin_graph_capture)
+    with be.capture() as graph:
+        y = be.ones(3) * 2
+    graph.launch()
+    assert y.tolist() == [2.0] * 3
