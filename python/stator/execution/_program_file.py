@@ -9,6 +9,8 @@ import json
 import math
 import struct
 import zipfile
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ import numpy as np
 
 from stator import _random
 from stator._array import Array
+from stator._backend import Entered
 from stator._dtype import dtype as as_dtype
 from stator._pickling import array_from
 from stator._random import Generator, RngState
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 PROGRAM = "program.json"
+DEEPEST = 100  # levels of lists and dicts in the text
+MOST_OF_RANGES = 2**20  # numbers in the ranges that calls are given
 _LOAD = "Backend.load_graph"
 _FIELDS: dict[str, Any] = {
     **{"format": int, "stator": str, "name": str, "inputs": list, "constants": list, "values": int},
@@ -52,6 +57,18 @@ def corrupt(why: object) -> GraphFileError:
     return GraphFileError(f"The file is corrupt: {why}", op=_LOAD, remedy="Save the graph again.")
 
 
+def is_deep(node: Any) -> bool:
+    """Whether a node is nested so deeply that a file cannot have it."""
+    level = [node]
+    for _ in range(DEEPEST):
+        level = [item for node in level for item in _items(node)]
+    return bool(level)
+
+
+def _items(node: Any) -> Iterable[Any]:
+    return node if type(node) is list else node.values() if type(node) is dict else ()
+
+
 def _require(holds: bool, why: str) -> None:
     if not holds:
         raise ValueError(why)
@@ -67,7 +84,10 @@ def read(path: Path) -> tuple[dict[str, Any], list[bytes]]:
     with file:
         try:
             with zipfile.ZipFile(file) as archive:
+                total = sum(info.file_size for info in archive.infolist())
+                _require(total <= size, f"members of {total} bytes in a file of {size}")
                 text = json.loads(_member(archive, PROGRAM, size))
+                _require(not is_deep(text), f"nested deeper than {DEEPEST} levels")
                 _check_fields(text)
                 return text, [_constant(archive, i, kind, size) for i, kind in enumerate(text["constants"])]
         except GraphFileError:
@@ -174,8 +194,24 @@ class Program:
             elif name == END:
                 _require(bool(parts) and arguments[0] == {"value": parts.pop()}, "the end of another part of the work")
         _require(not parts, "a part of the work has no end")
+        ranges = sum(_in_ranges([*arguments, *options.values()]) for _, arguments, options, _ in self._steps)
+        _require(ranges <= MOST_OF_RANGES, f"ranges of {ranges} numbers")
         _require(len(known) == count, f"{len(known)} values instead of {count}")
         self._read(self._result, known, False)
+        self._unused = self._last_uses()
+
+    def _last_uses(self) -> list[list[int]]:
+        """For each call the values that no later one uses, so that their memory serves what follows."""
+        kept: list[int] = []
+        _numbers(self._result, kept)
+        known = set(kept)
+        unused: list[list[int]] = []
+        for _, arguments, options, results in reversed(self._steps):
+            used = [*results]
+            _numbers([*arguments, *options.values()], used)
+            unused.append([number for number in dict.fromkeys(used) if number not in known])
+            known.update(used)
+        return unused[::-1]
 
     def _read(self, node: Any, values: list[Any], make: bool) -> Any:
         """What a node stands for. Without `make` the values are not there yet, and only the form is checked."""
@@ -197,6 +233,7 @@ class Program:
         if tag == "stream":
             return self._backend.current_stream
         if tag == "tuple":
+            _require(type(given) is list, "a tuple that is no list")
             return tuple(self._read(given, values, make))
         if tag == "dict":
             return {
@@ -233,15 +270,13 @@ class Program:
         self._match(self._arguments["tuple"][0], args, "argument ", given)
         self._match(self._arguments["tuple"][1], kwargs, "argument ", given)
         values = [*given, *self._constants]
-        generator = self._backend.random
-        before = _random.substitute(generator, self._own)
-        try:
-            with self._backend.use():
-                for step in self._steps:
-                    self._repeat(step, values)
-                return self._read(self._result, values, True)
-        finally:
-            _random.substitute(generator, before)
+        substitute = partial(_random.substitute, self._backend.random)
+        with Entered(partial(substitute, self._own), substitute), self._backend.use():
+            for step, unused in zip(self._steps, self._unused, strict=True):
+                self._repeat(step, values)
+                for number in unused:
+                    values[number] = None
+            return self._read(self._result, values, True)
 
     def _repeat(self, step: Any, values: list[Any]) -> None:
         name, arguments, options, results = step
@@ -317,11 +352,18 @@ class Program:
 
 def _numbers(node: Any, out: list[int]) -> None:
     """The numbers of the values in a node."""
-    for item in node if type(node) is list else node.values() if type(node) is dict else ():
+    for item in _items(node):
         if type(node) is dict and "value" in node:
             out.append(item)
         else:
             _numbers(item, out)
+
+
+def _in_ranges(node: Any) -> int:
+    """How many numbers there are in the ranges of a node."""
+    if type(node) is dict and "range" in node:
+        return len(range(*node["range"]))
+    return sum(_in_ranges(item) for item in _items(node))
 
 
 def _number(given: Any) -> float:

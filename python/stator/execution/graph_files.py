@@ -19,7 +19,7 @@ from stator._version import __version__
 from stator.errors import CaptureError, DTypeError
 from stator.execution import _graph
 from stator.execution._arguments import whole
-from stator.execution._program_file import FORMAT, PROGRAM, Program, constant_name, read
+from stator.execution._program_file import DEEPEST, FORMAT, PROGRAM, Program, constant_name, is_deep, read
 from stator.execution._recorder import Recorder, Refused, Value, unknown_node
 from stator.execution.graphs import GraphFunction, arrays_of, capture
 
@@ -129,6 +129,8 @@ def _described(
         "steps": [[call, a, k, [places[n] for n in results]] for call, a, k, results in recorder.steps],
         "result": made,
     }
+    if is_deep(text):
+        raise Refused(f"arguments or results that are nested deeper than {DEEPEST // 2} levels")
     return json.dumps(text, default=lambda value: _placed(value, places)).encode(), arrays
 
 
@@ -170,10 +172,16 @@ def _store(path: Path, text: bytes, constants: list[Array]) -> None:
     """Writes the file, which is whole or, after an error, the one that was there before."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("xb") as file, zipfile.ZipFile(file, "w") as archive:
-            archive.writestr(PROGRAM, text)
-            for i, x in enumerate(constants):
-                archive.writestr(constant_name(i), bytes_of(x))
+        with part.open("xb") as file:
+            archive = zipfile.ZipFile(file, "w")
+            try:
+                archive.writestr(PROGRAM, text)
+                for i, x in enumerate(constants):
+                    archive.writestr(constant_name(i), bytes_of(x))
+                archive.close()
+            except BaseException:
+                archive.fp = None  # so that nothing completes it, which would raise instead of what went wrong
+                raise
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import gc
 import json
 import threading
+import tracemalloc
 import zipfile
 
 import emulated
@@ -311,6 +312,94 @@ def test_a_changed_field_is_named(be, tmp_path, place, value, named):
     with pytest.raises(GraphFileError) as caught:
         be.load_graph(path)
     assert named in str(caught.value)
+
+
+def peak(work):
+    """The bytes of Python's own memory that the work needs at most; its error where it raises one of stator."""
+    tracemalloc.start()
+    try:
+        work()
+    except StatorError as error:
+        return tracemalloc.get_traced_memory()[1], error
+    finally:
+        tracemalloc.stop()
+    return tracemalloc.get_traced_memory()[1], None
+
+
+def nested(depth, kind):
+    node = 1
+    for _ in range(depth):
+        node = {"tuple": [node]} if kind == "tuples" else [node]
+    return node
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("result",), {"tuple": {"range": [0, 300_000_000, 1]}}),
+        (("result",), {"tuple": {"tuple": {"range": [0, 300_000_000, 1]}}}),
+        (("result",), {"dict": {"range": [0, 300_000_000, 1]}}),
+        (("result",), nested(300, "tuples")),
+        (("result",), nested(900, "lists")),
+        (("result",), {"dict": [[nested(300, "tuples"), 1]]}),
+        (("steps", 1, 1, 0), nested(900, "lists")),
+        (("steps", 0, 2), {"axis": {"range": [0, 300_000_000, 1]}}),
+        (("steps", 0, 2), {f"o{i}": {"range": [0, 2**18, 1]} for i in range(5)}),
+    ],
+)
+def test_a_small_file_is_refused_before_it_makes_much(be, tmp_path, place, value):
+    path = tmp_path / "saved.graph"
+    saved(be, path)
+    text, constants = contents(path)
+    write(path, changed(text, place, value), constants)
+    used, error = peak(lambda: be.load_graph(path))
+    assert isinstance(error, GraphFileError) and used < 2**23
+
+
+def test_members_that_overlap_are_refused_before_they_are_read(be, tmp_path):
+    path, size, count = tmp_path / "saved.graph", 2**20, 40
+    saved(be, path)
+    text, constants = contents(path)
+    text["constants"] += [["uint8", [size]]] * count
+    first = len(constants)
+    write(path, text, {**constants, "constants/big": bytes(size)})
+    with zipfile.ZipFile(path, "a") as archive:
+        big = archive.getinfo("constants/big")
+        for number in range(count):
+            archive.writestr(f"constants/{first + number}", b"")
+            made = archive.getinfo(f"constants/{first + number}")
+            made.header_offset, made.file_size = big.header_offset, big.file_size
+            made.compress_size, made.CRC = big.compress_size, big.CRC
+    used, error = peak(lambda: be.load_graph(path))
+    assert isinstance(error, GraphFileError) and "members of" in str(error) and used < 2**23
+
+
+def test_arguments_that_are_nested_deeper_than_a_file_can_have_are_refused(be, tmp_path):
+    value = 1
+    for _ in range(60):
+        value = (value,)
+    assert "nested deeper" in refusal(be, tmp_path, lambda x, options: x + 1, be.ones(3), value)
+    for _ in range(25):
+        (value,) = value
+    be.graph(lambda x, options: x + 1).save(tmp_path / "saved.graph", be.ones(3), value)
+    assert be.load_graph(tmp_path / "saved.graph")(be.ones(3), value).tolist() == [2, 2, 2]
+
+
+def test_a_range_that_is_an_argument_may_be_long(be, tmp_path):
+    be.graph(lambda x, r: x + len(r) / 2**40).save(tmp_path / "saved.graph", be.ones(3), range(2**40))
+    assert be.load_graph(tmp_path / "saved.graph")(be.ones(3), range(2**40)).tolist() == [2, 2, 2]
+
+
+def test_an_interrupt_while_a_file_is_written_comes_out_as_one(be, tmp_path, monkeypatch):
+    def interrupted(archive, data, written):
+        archive.open("constants/0", "w")  # what is being written when Ctrl-C comes
+        raise KeyboardInterrupt
+
+    constant = be.ones(3)
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        be.graph(lambda x: x + constant).save(tmp_path / "saved.graph", be.ones(3))
+    assert [*tmp_path.iterdir()] == [] and not be.is_capturing
 
 
 def test_indices_of_a_matrix_in_a_file_are_checked(be, tmp_path):

@@ -305,3 +305,26 @@ def test_every_op_that_can_be_captured_can_be_saved(be, tmp_path):
                 wrong[name] = said
     assert wrong == {}
     assert saved > 250
+
+
+def deep(x):
+    for _ in range(20):
+        x = stator.sin(x) + 1
+    return x
+
+
+def in_a_loop(x):
+    return deep(x.backend.while_loop(lambda c: stator.sum(c) < 0, deep, deep(x)))
+
+
+@pytest.mark.parametrize("work", [deep, in_a_loop])
+def test_a_loaded_graph_owns_no_more_memory_than_the_function_that_was_saved(be, tmp_path, work):
+    path, x, own = tmp_path / "saved.graph", be.ones(2**15), be.graph(work)
+    own.save(path, x)
+    loaded = be.load_graph(path)
+    expected = own(x).to_numpy()
+    for _ in range(3):
+        np.testing.assert_array_equal(loaded(x).to_numpy(), expected)
+    own(x)
+    own(x)
+    assert loaded.cache_info().nbytes <= own.cache_info().nbytes
