@@ -26,8 +26,8 @@ class Arena {
   ~Arena();  // gives all to the pool, in the order of the streams that used it
   Arena(const Arena&) = delete;
 
-  // The block's home is `stream`. number: of the allocation, from 0; null for memory that no other allocation gets, before
-  // or afterwards, and that is never given back: a launch may write there before its work begins.
+  // The block's home is `stream`. number: of the allocation, from 0; null for memory that no other allocation gets,
+  // before or afterwards, and that is never given back: a launch may write there before its work begins.
   Block take(size_t bytes, int stream, uint16_t op, int* number);
   void give_back(void* memory, int stream, uint32_t users) noexcept;
   // Between these the captured work may be repeated: memory of before stays what it was for every round.
