@@ -15,8 +15,6 @@ from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, DTypeLike
 from stator.numpy._rows import differs, same
 
-COMPLEX = "complex floating"
-
 
 def _c_order(order: str | None, op: str) -> None:
     if not _convert.order_is_c(order, op):
@@ -211,7 +209,7 @@ def arange(
     if device is None:
         found = _convert.first_array((start_or_stop, stop, step))
         device = None if found is None else found.backend
-    if any(isinstance(v, (bool, complex)) for v in ends) or (kind is not None and kind.kind in ("bool", COMPLEX)):
+    if any(isinstance(v, (bool, complex)) for v in ends) or (kind is not None and kind.kind in "bc"):
         try:
             host = np.arange(*(ends if ends[1] is not None else [0, ends[0], ends[2]]), dtype=kind and kind.numpy())
         except TypeError as error:
