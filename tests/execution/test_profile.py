@@ -106,4 +106,4 @@ def test_the_backend_may_close_in_the_block(device, tmp_path):
     with backend.profile(tmp_path / "trace.json"):
         backend.ones(3)
         backend.close()
-    assert [name for name, *_ in spans(tmp_path / "trace.json", 1)] == ["full"]
+    assert [name for name, *_ in spans(tmp_path / "trace.json", 1)] == ["full", "Backend.synchronize"]  # close() waits

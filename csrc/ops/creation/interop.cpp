@@ -191,9 +191,10 @@ void wait_before_close(const Backend& backend) {
   if (!backend.context() || backend.closed()) return;
   Context& context = *backend.context();
   try {
-    const OpGuard guard(context, no_op);
+    constexpr uint16_t op = uint16_t(Op::synchronize);
+    const OpGuard guard(context, op);
     for (int i = 0; i < Backend::stream_limit; ++i)
-      if (void* const stream = context.native_stream(i)) context.runtime().stream_synchronize(stream, no_op);
+      if (void* const stream = context.native_stream(i)) context.runtime().stream_synchronize(stream, op);
   } catch (const runtime::Interrupted&) {
     throw;
   } catch (const std::exception&) {
