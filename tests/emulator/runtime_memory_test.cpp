@@ -216,9 +216,13 @@ void devices_copy_to_each_other() {
   void *const here = new_memory(api, 4, stream), *const there = new_memory(api, 4, stream, 1);
   int value = 5, back = 0;
   api.copy(here, &value, 4, host_to_device, stream);
-  check(api.copy(there, here, 4, device_to_device, stream) == 0, "between devices");
-  api.copy(&back, there, 4, device_to_host, stream);
-  check(api.stream_synchronize(stream) == 0 && back == 5, "arrived", back);
+  check(api.copy(there, here, 4, device_to_device, stream) != 0, "no peers: only a copy that names both devices");
+  check(api.copy_peer(there, 1, here, 0, 4, stream) == 0, "between devices");
+  check(api.stream_synchronize(stream) == 0, "copied");
+  api.set_device(1);
+  void* const other = new_stream(api);
+  api.copy(&back, there, 4, device_to_host, other);
+  check(api.stream_synchronize(other) == 0 && back == 5, "arrived", back);
 }
 
 }  // namespace
