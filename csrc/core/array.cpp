@@ -51,12 +51,6 @@ Array::Array(Ref<Buffer> buffer, DType dtype, Dims shape, Dims strides, int64_t 
       offset_(offset),
       dtype_(dtype) {}
 
-int64_t Array::size() const {
-  int64_t size = 1;
-  for (int64_t extent : shape_) size *= extent;
-  return size;
-}
-
 bool Array::is_contiguous() const {
   int64_t step = 1;
   bool dense = true;

@@ -77,25 +77,27 @@ Array OpCall::output(const Dims& shape, DType dtype, const Array* out) {
 }
 
 void OpCall::check_out(const Dims& shape, DType dtype, const Array& out) const {
-  const std::string op(name());
-  if (!out) throw ValueError(op, "out is an array without memory", "Pass an array made by a Backend");
+  const std::string_view op = name();
+  if (!out) throw ValueError(std::string(op), "out is an array without memory", "Pass an array made by a Backend");
   if (&out.buffer()->context() != context_.get()) {
-    throw BackendMismatchError(op, "out belongs to another backend", "Make it with the backend of the inputs");
+    throw BackendMismatchError(std::string(op), "out belongs to another backend",
+                               "Make it with the backend of the inputs");
   }
   if (!(out.shape() == shape)) {
-    throw ShapeError(op, "out has shape " + str(out.shape()) + ", the result has " + str(shape),
+    throw ShapeError(std::string(op), "out has shape " + str(out.shape()) + ", the result has " + str(shape),
                      "out has the exact shape");
   }
   if (!can_cast_same_kind(dtype, out.dtype())) {
-    throw DTypeError(op,
+    throw DTypeError(std::string(op),
                      "out has dtype " + std::string(stator::name(out.dtype())) + ", the result has " +
                          std::string(stator::name(dtype)),
                      "out takes a cast within one kind, or to a wider kind");
   }
   require_writable(op, out, "out");
   const auto check = [&](const Array* input) {
-    if (!input || input == &out || same_view(*input, out) || !may_overlap(*input, out)) return;
-    throw ValueError(op, "out shares part of its memory with an input", "Pass the very same view, or separate memory");
+    if (!input || input == &out || !may_overlap(*input, out) || same_view(*input, out)) return;
+    throw ValueError(std::string(op), "out shares part of its memory with an input",
+                     "Pass the very same view, or separate memory");
   };
   for (const Array* input : inputs_) check(input);
   for (const Array* input : more_inputs_) check(input);

@@ -3,7 +3,6 @@
 #include <stator/execution/transfers.hpp>
 
 #include "core/context.hpp"
-#include "core/memory/any_bytes.hpp"
 #include "core/memory/overlap.hpp"
 #include "core/memory/staging.hpp"
 #include "core/text.hpp"
@@ -54,7 +53,7 @@ std::vector<Run> runs_of(std::span<const ByteRange> ranges, bool write, const Co
   for (size_t i = 0; i < ranges.size(); ++i) {
     check(ranges[i], write, context, op);
     Buffer* const buffer = ranges[i].array->buffer().get();
-    if (write && ranges[i].array->dtype() == DType::bool_) note_any_bytes(*buffer);
+    if (write && ranges[i].array->dtype() == DType::bool_) buffer->note_any_bytes();
     const int64_t start = start_of(ranges[i]);
     if (ranges[i].size == 0) continue;
     if (!runs.empty() && runs.back().buffer == buffer && runs.back().start + runs.back().size == start) {

@@ -185,7 +185,8 @@ cdef Array unary_op(Op op, Array x, object dtype, object out):
     cdef Array result
     if to != NULL and (recorded := redirected(to, op, (x,), dtype, out)) is not NotImplemented:
         return recorded
-    x = plain(x)
+    if x.c.dtype() == bool_:
+        x = plain(x)
     fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend) if out is None else <Array>out
@@ -207,9 +208,9 @@ cdef Array binary_op(Op op, object a, object b, object dtype, object out):
         if x is None:
             raise not_an_operand(a, name_of(op))
     else:
-        x = plain(<Array>a)
+        x = <Array>a if (<Array>a).c.dtype() != bool_ else plain(<Array>a)
         if isinstance(b, Array):
-            y = plain(<Array>b)
+            y = <Array>b if (<Array>b).c.dtype() != bool_ else plain(<Array>b)
         else:
             x = beside_number(op, x, b, scalar)
             if x is None:
@@ -246,7 +247,7 @@ cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtyp
     for k in range(count):
         value = <object>values[k]
         if isinstance(value, Array):
-            each = plain(<Array>value)
+            each = <Array>value if (<Array>value).c.dtype() != bool_ else plain(<Array>value)
         elif PyFloat_CheckExact(value) or PyLong_CheckExact(value) or not isinstance(value, numpy_scalar):
             if not to_scalar(value, scalar):
                 raise not_an_operand(value, name_of(op))
@@ -274,7 +275,7 @@ cdef object operator(Op op, object a, object b):
     # and integers are too large here.
     cdef cpp.Scalar scalar
     cdef object other = b if isinstance(a, Array) else a
-    if (<Array>(a if isinstance(a, Array) else b)).c.dtype() == bool_ and is_on_int8(op) and is_bool(other):
+    if is_on_int8(op) and is_bool(a) and is_bool(b):
         a, b = [x.astype("int8") if isinstance(x, Array) else x for x in (a, b)]
     if isinstance(other, Array) or to_scalar(other, scalar) or isinstance(other, (np.ndarray, list, int)):
         return binary_op(op, a, b, None, None)
@@ -317,7 +318,8 @@ cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, objec
     cdef Array result
     if to != NULL and (recorded := to("matmul", (a, b), {})) is not NotImplemented:
         return recorded
-    a, b = plain(a), plain(b)
+    if a.c.dtype() == bool_ or b.c.dtype() == bool_:
+        a, b = plain(a), plain(b)
     options.out = as_out(out, "matmul")
     to_dtype(dtype, options.dtype, "matmul")
     to_dtype(compute_dtype, options.compute_dtype, "matmul", "compute_dtype")

@@ -23,14 +23,11 @@ cdef class DType:
 
     def numpy(self) -> numpy.dtype:
         """The NumPy dtype; for bfloat16 that of ml_dtypes."""
-        if self.code != cpp.bfloat16:
-            return np.dtype(self.name)
-        try:
-            import ml_dtypes
-        except ImportError:
-            raise LibraryNotFoundError("NumPy has no bfloat16 of its own", op="DType.numpy",
-                                       remedy="Run pip install ml_dtypes, or use astype('float32') first.") from None
-        return np.dtype(ml_dtypes.bfloat16)
+        if self.code == cpp.bfloat16:
+            return np.dtype(find_bfloat16())
+        if self.numpy_dtype is None:
+            self.numpy_dtype = np.dtype(self.name)
+        return self.numpy_dtype
 
     @property
     def dtype(self) -> numpy.dtype:
@@ -71,7 +68,7 @@ cdef class DType:
             return inspect.Signature([inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)])
         if not isinstance(name, str):
             raise TypeError("The name of an attribute is a string")
-        if name in numpys:  # "str" as a property of the class would hide the type in annotations
+        if name in numpy_attributes:  # "str" as a property of the class would hide the type in annotations
             return "<V2" if name == "str" and self.code == cpp.bfloat16 else getattr(self.numpy(), name)
         raise AttributeError(f"A DType has no attribute {name!r}", name=name, obj=self)
 
@@ -99,9 +96,18 @@ cdef class DType:
         return dtype, (self.name,)
 
 
+cdef object find_bfloat16():
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise LibraryNotFoundError("NumPy has no bfloat16 of its own", op="DType.numpy",
+                                   remedy="Run pip install ml_dtypes, or use astype('float32') first.") from None
+    return ml_dtypes.bfloat16
+
+
 cdef str kinds = "biufc"  # in the order of Kind
-cdef frozenset numpys = frozenset(("str", "num", "alignment", "byteorder", "isnative", "hasobject", "fields", "names",
-                                   "shape", "ndim", "base", "subdtype", "isbuiltin", "descr"))
+cdef frozenset numpy_attributes = frozenset(("str", "num", "alignment", "byteorder", "isnative", "hasobject", "fields",
+                                             "names", "shape", "ndim", "base", "subdtype", "isbuiltin", "descr"))
 
 
 cdef tuple make_dtypes():

@@ -65,7 +65,7 @@ cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyOb
     # Operands with defaults may be passed by name.
     cdef TableFunction f = <TableFunction>self
     cdef PyObject* values[6]
-    cdef list kept = []
+    cdef list kept = None  # parameters made here, which the values point to
     cdef Py_ssize_t i, k, required = f.operands - len(f.defaults)
     if count < required or count > f.operands:
         raise TypeError(f"{f.short_name.decode()}() takes {required} to {f.operands} positional arguments but "
@@ -87,8 +87,10 @@ cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyOb
             raise TypeError(f"{f.short_name.decode()}() got an unexpected keyword argument {name!r}")
     for i in range(required, f.operands):
         parameter = as_parameter(<object>values[i])
-        kept.append(parameter)
-        values[i] = <PyObject*>parameter
+        if <PyObject*>parameter != values[i]:
+            kept = [] if kept is None else kept
+            kept.append(parameter)
+            values[i] = <PyObject*>parameter
     return elementwise_op(f.op, values, f.operands, <object>values[f.operands], <object>values[f.operands + 1])
 
 

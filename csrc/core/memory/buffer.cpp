@@ -3,7 +3,6 @@
 #include "core/memory/buffer.hpp"
 
 #include "core/context.hpp"
-#include "core/memory/any_bytes.hpp"
 #include "core/memory/arena.hpp"
 #include "core/text.hpp"
 
@@ -21,10 +20,7 @@ Buffer::Buffer(Context& context, Source source, size_t bytes, uint16_t op)
   set_bytes(bytes);
 }
 
-Buffer::~Buffer() {
-  forget_any_bytes(*this);
-  dispose();
-}
+Buffer::~Buffer() { dispose(); }
 
 Ref<Buffer> Buffer::foreign(Context& context, void* memory, size_t bytes, bool host_shared, bool read_only,
                             std::function<void()> deleter, uint16_t op) {

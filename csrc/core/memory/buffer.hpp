@@ -47,6 +47,10 @@ class Buffer final : public Box {
   void* memory(uint16_t op) const { return get(op); }
   bool host_shared() const { return host_shared_.load(std::memory_order_relaxed); }
   bool read_only() const { return read_only_; }
+  // Whether its bools may have bytes other than 0 and 1: memory of others, memory that write_ranges has written, and
+  // what is read as bool and as another dtype.
+  bool has_any_bytes() const { return any_bytes_.load(std::memory_order_acquire); }
+  void note_any_bytes() { any_bytes_.store(true, std::memory_order_release); }
   Managed* managed() const { return managed_.get(); }  // null for other memory
   // Of memory that belongs to a graph: what it lies in, and the number of the allocation there.
   Arena* arena() const { return arena_.get(); }
@@ -88,7 +92,7 @@ class Buffer final : public Box {
   const Source source_;
   bool read_only_ = false;
   uint8_t home_stream_ = 0;
-  std::atomic<bool> host_shared_{false};
+  std::atomic<bool> host_shared_{false}, any_bytes_{false};
   std::atomic<uint32_t> used_{0};
   std::atomic<int> last_stream_{0};
   std::atomic<uint64_t> launch_{0};  // of the graph whose memory this is: the last one before last_stream_ was set

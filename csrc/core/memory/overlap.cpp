@@ -96,7 +96,7 @@ bool may_overlap(const Array& a, const Array& b) {
   return search.hits(distance, 0);
 }
 
-bool overlaps_itself(const Array& array) {
+bool search_itself(const Array& array) {
   std::array<Term, Dims::max_size> terms;
   const auto end = [&](int count) { return terms.begin() + count; };
   int count = 0;
@@ -109,7 +109,7 @@ bool overlaps_itself(const Array& array) {
     terms[size_t(count++)] = {step, -reach, reach};
   }
   if (repeats) return true;
-  // Mostly each step is beyond all that smaller ones reach.
+  // In permuted arrays too, mostly each step is beyond all that smaller ones reach.
   std::sort(terms.begin(), end(count), [](const Term& s, const Term& t) { return s.step < t.step; });
   int64_t reached = 0;
   if (std::all_of(terms.begin(), end(count), [&](const Term& t) {
@@ -138,7 +138,7 @@ void require_distinct(std::string_view op, const Array& array, std::string_view 
 }
 
 void require_writable(std::string_view op, const Array& array, std::string_view what) {
-  if (buffer_of(array, op).read_only())
+  if (buffer_of(array, op).read_only()) [[unlikely]]
     throw ValueError(std::string(op), std::string(what) + " is read-only", "Copy it first");
   require_distinct(op, array, what);
 }

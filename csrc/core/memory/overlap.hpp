@@ -3,6 +3,7 @@
 
 #include <stator/array.hpp>
 
+#include <cstdlib>
 #include <string_view>
 
 namespace stator {
@@ -18,7 +19,17 @@ bool same_view(const Array& a, const Array& b);  // the same first element, dtyp
 // where a bounded search may end undecided and the answer is yes.
 bool may_overlap(const Array& a, const Array& b);
 // Whether two elements of an array are the same memory, as those that broadcasting repeats. Exact as may_overlap is.
-bool overlaps_itself(const Array& array);
+bool search_itself(const Array& array);
+inline bool overlaps_itself(const Array& array) {
+  int64_t reached = 0;  // by the later axes: mostly each step is beyond
+  for (int d = array.ndim() - 1; d >= 0; --d) {
+    const int64_t step = std::abs(array.strides()[d]), reach = array.shape()[d] - 1;
+    if (reach == 0) continue;
+    if (reach < 0 || step <= reached) return search_itself(array);
+    reached += step * reach;
+  }
+  return false;
+}
 
 // What is written, which errors call `what`. ValueError where two elements are the same memory; and for read-only
 // memory.

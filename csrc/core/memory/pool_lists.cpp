@@ -21,7 +21,12 @@ bool FreeList::pop(size_t bytes, bool ready_only, Block* out) {
   }
   std::vector<Block>& list = small_[small_class(bytes)];
   if (list.empty()) return false;
-  size_t at = list.size();
+  if (list.back().ready()) [[likely]] {
+    *out = std::move(list.back());
+    list.pop_back();
+    return true;
+  }
+  size_t at = list.size() - 1;
   while (at > 0 && !list[at - 1].ready()) --at;
   if (at == 0) {
     if (ready_only) return false;

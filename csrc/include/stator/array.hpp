@@ -58,7 +58,11 @@ class STATOR_API Array {
   const Dims& strides() const { return strides_; }  // elements
   int64_t offset() const { return offset_; }        // elements
   int ndim() const { return shape_.size(); }
-  int64_t size() const;
+  int64_t size() const {
+    int64_t size = 1;
+    for (int64_t extent : shape_) size *= extent;
+    return size;
+  }
   size_t nbytes() const { return size_t(size()) * size_t(itemsize(dtype_)); }
   bool is_contiguous() const;  // row-major and dense
   Backend backend() const;

@@ -1,6 +1,5 @@
 #include <stator/creation.hpp>
 
-#include "core/memory/any_bytes.hpp"
 #include "core/memory/staging.hpp"
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
@@ -259,7 +258,7 @@ Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& 
   void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
   Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,
                                        read_only, std::move(deleter), uint16_t(call.op()));
-  if (dtype == DType::bool_) note_any_bytes(*buffer);
+  if (dtype == DType::bool_) buffer->note_any_bytes();
   return Array(std::move(buffer), dtype, shape, strides, -extent.low);
 }
 

@@ -102,6 +102,7 @@ void call_library(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
 }  // namespace
 
 Array astype_distinct(const Array& x, DType dtype, const Stream& stream) {
+  if (x.dtype() == dtype) return x;
   return of_distinct(x, 0, [&](const Array& y) { return astype(y, dtype, false, stream); });
 }
 

@@ -1,7 +1,6 @@
 // Views: no kernel and no copy, except in reshape where strides cannot express the shape.
 #include "ops/movement/views.hpp"
 #include "core/context.hpp"
-#include "core/memory/any_bytes.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 
@@ -161,7 +160,7 @@ Array as_strided(const Array& x, const Dims& shape, const Dims& strides, int64_t
   return Array(x.buffer(), x.dtype(), shape, strides, offset);
 }
 
-bool any_bytes(const Array& x) noexcept { return x.dtype() == DType::bool_ && x && has_any_bytes(*x.buffer()); }
+bool any_bytes(const Array& x) noexcept { return x.dtype() == DType::bool_ && x && x.buffer()->has_any_bytes(); }
 
 Array plain_bools(const Array& x, const Stream& stream) {
   return binary(Op::not_equal, view(x, DType::uint8), 0, {}, stream);
@@ -177,7 +176,7 @@ Array view(const Array& x, DType dtype) {
                          std::string(name(dtype)) + ": " + cause,
                      "Copy it first, or view it with a dtype of the same size");
   };
-  if ((dtype == DType::bool_) != (x.dtype() == DType::bool_)) note_any_bytes(*x.buffer());
+  if ((dtype == DType::bool_) != (x.dtype() == DType::bool_)) x.buffer()->note_any_bytes();
   if (from == to) return Array(x.buffer(), dtype, std::move(shape), std::move(strides), x.offset());
   if (x.ndim() == 0) refuse("a 0-d array has no axis to scale");
   const int last = x.ndim() - 1;

@@ -166,15 +166,16 @@ ListStep::ListStep(Op op, const std::vector<Array>& params, const std::vector<Ar
 }
 
 void ListStep::check(size_t i, const char* what, const Array& a, const Array& param, DType dtype) const {
+  const bool same_backend = a.backend() == backend_;
+  if (same_backend && a.dtype() == dtype && a.shape() == param.shape()) [[likely]]
+    return;
   const std::string op(call_.name()), at = "tensor " + std::to_string(i) + ": ";
-  if (!(a.backend() == backend_))
-    throw BackendMismatchError(op, at + what + " is on another backend", "move it with to_device");
+  if (!same_backend) throw BackendMismatchError(op, at + what + " is on another backend", "move it with to_device");
   if (a.dtype() != dtype)
     throw DTypeError(op, at + what + " is " + dtype_text(a) + ", not " + std::string(name(dtype)),
                      "give params and grads one floating dtype, and states that dtype or float32");
-  if (!(a.shape() == param.shape()))
-    throw ShapeError(op, at + what + " " + str(a.shape()) + " for param " + str(param.shape()),
-                     "give each param a gradient and states of its shape");
+  throw ShapeError(op, at + what + " " + str(a.shape()) + " for param " + str(param.shape()),
+                   "give each param a gradient and states of its shape");
 }
 
 // The address of a dense array that takes the new elements of a.

@@ -45,16 +45,19 @@ Status wait_interruptibly(const Table& table, ContextHandle context, StreamHandl
 Status before_copy(const Table& table, ContextHandle context, const void* host, StreamHandle stream,
                    bool emulated) noexcept;
 
+// How many checkpoints of queues on the host have not been reached: while there is one, enqueuing may have to wait.
+extern std::atomic<int64_t> long_host_queues;
+inline bool host_queues_are_long() noexcept { return long_host_queues.load(std::memory_order_relaxed) > 0; }
+
 // Before work is enqueued, on host: waits until the stream's queue has room, as CUDA's launch queue makes callers wait,
 // and before synchronous work for what the stream has. Does not wait in work of a stream, nor for room while a host
 // function runs, since that may wait for the caller.
 Status make_room_on_host(StreamHandle stream, bool synchronous) noexcept;
 inline Status before_work(const Table& table, StreamHandle stream, bool synchronous) noexcept {
+  if (!synchronous && !host_queues_are_long()) [[likely]]
+    return status::success;
   return &table == &host_table() ? make_room_on_host(stream, synchronous) : status::success;
 }
-// Whether a queue on the host is so long that enqueuing may wait soon.
-extern std::atomic<int64_t> long_host_queues;  // how many checkpoints have not been reached
-inline bool host_queues_are_long() noexcept { return long_host_queues.load(std::memory_order_relaxed) > 0; }
 bool is_busy_on_host(StreamHandle stream) noexcept;  // whether its queue has anything, also on a context that faulted
 // host: what the stream's context has not begun is never done, as after a fault.
 void drop_work_on_host(StreamHandle stream) noexcept;
