@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from requirements import cuda_target
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -149,68 +148,3 @@ def test_accuracy_page(tmp_path):
     text = page.read_text()
     assert "| exp | float64 |" in text
     assert text.rstrip().endswith("Nothing.")
-
-
-def launch(kernel, grid, products, others):
-    from emulator_records import Launch
-
-    counters = {"warp_instructions_matrix": products, "warp_instructions_f32": others}
-    return Launch(kernel, 132, 1, 64, (grid, 1, 1), (128, 1, 1), 0, counters)
-
-
-def test_the_share_of_mma_is_that_of_a_loop_where_a_longer_one_was_counted(planned):
-    from benchmarks.emulated.counted import mma_share
-
-    packing, product, other = launch("pack", 8, 0, 500), launch("product", 16, 20, 180), launch("other", 4, 30, 70)
-    assert mma_share([packing]) is None
-    assert mma_share([packing, product, other]) == 0.1
-    longer = [launch("product", 16, 60, 240)]
-    assert mma_share([packing, product], longer) == 0.4
-    assert mma_share([packing, product, other], longer) == 0.3
-    assert mma_share([product], [launch("product", 32, 60, 240)]) == 0.1
-
-
-def test_layers_of_every_family_are_counted(planned):
-    import stator
-    from benchmarks.emulated.cases import all_cases
-
-    families = {r["family"] for r in stator.op_table() if r["call"].startswith("nn.")}
-    assert {"attention", "nn", "quantization"} <= families
-    assert families <= {case.family for case in all_cases()}
-
-
-def counted(folder, only, *options):
-    """The rows of CSV, by case, of the counters on an emulated device."""
-    arguments = ["--target", "emulated", "--only", only, "--out", str(folder), *options]
-    run("benchmarks", *arguments)
-    with (folder / "emulated.csv").open() as f:
-        return {row["case"]: row for row in csv.DictReader(f)}
-
-
-@cuda_target
-def test_counters_on_an_emulated_device(tmp_path):
-    page = tmp_path / "page.md"
-    rows = counted(tmp_path, "add f", "--no-cub", "--write", str(page))
-    assert set(rows) == {"add f32", "add f16", "add f64"}
-    for name, bytes_of_one in (("add f32", 4), ("add f16", 2), ("add f64", 8)):
-        row = rows[name]
-        assert int(row["launches"]) == 1
-        assert int(row["sector_bytes"]) == int(row["floor"]) == 3 * 1_000_000 * bytes_of_one
-        assert float(row["sectors_per_request"]) == pytest.approx(16, abs=0.1)
-        assert float(row["memory_us"]) == pytest.approx(3 * bytes_of_one / 4.917, rel=0.01)
-    text = page.read_text()
-    assert "no timing" in text
-    assert "| add f64 | 1 |" in text
-
-
-@cuda_target
-def test_algorithms_of_cub_are_right_and_counted_on_the_emulated_device(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks.emulated.toolkit import toolkit
-
-    if toolkit() is None:
-        pytest.skip("there is no nvcc with the headers of CUB")
-    rows = counted(tmp_path, "CUB")
-    assert len(rows) == 6
-    assert float(rows["CUB sum"]["traffic"]) == pytest.approx(1, abs=0.01)
-    assert float(rows["CUB radix sort"]["traffic"]) > 4

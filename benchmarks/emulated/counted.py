@@ -20,13 +20,15 @@ SECTOR = 32  # bytes
 
 @dataclass(frozen=True)
 class Counted:
-    """The sums over the launches of one call.
+    """The sums over the launches of one call: a row of the table.
 
-    blocks: of the launch with the most instructions; busy: the multiprocessors that those occupy, of all. floor: the
-    bytes of the operands once and of the results once. moved_bytes: of sector_bytes, those that the first caches do
-    not hold, and all that is stored. local: accesses of warps to memory of their threads, which is
-    where registers do not suffice. mma_per_instruction: as mma_share gives it. microseconds: of memory and of issue, by
-    the model that the page describes.
+    blocks: of the launch with the most instructions. resident: blocks that one multiprocessor holds, the fewest of any
+    launch; registers, local_bytes: of a thread, the most of any launch; architecture: that of the machine code that
+    takes them, 90 for 9.0. requests: loads and stores of global memory by warps; sector_bytes: all pieces of 32 bytes
+    that they touch; moved_bytes: of these, what the first caches do not hold, and all that is stored; floor: the bytes
+    of the operands once and of the results once. shared_requests, wavefronts: of shared memory. local: accesses of
+    warps to memory of their threads, which is where registers do not suffice. mma_per_instruction: as mma_share gives
+    it. memory_us, issue_us: by the model that the page describes.
     """
 
     case: str
@@ -34,14 +36,19 @@ class Counted:
     passes: int
     launches: int
     blocks: int
-    busy: int
-    multiprocessors: int
-    instructions_per_element: float
-    sectors_per_request: float
+    architecture: int
+    resident: int
+    registers: int
+    local_bytes: int
+    elements: int
+    lane_instructions: int
+    warp_instructions: int
+    requests: int
     sector_bytes: int
     moved_bytes: int
     floor: int
-    wavefronts_per_request: float
+    shared_requests: int
+    wavefronts: int
     mma_per_instruction: float | None
     atomics: int
     local: int
@@ -49,8 +56,20 @@ class Counted:
     issue_us: float
 
     @property
+    def instructions_per_element(self) -> float:
+        return self.lane_instructions / self.elements
+
+    @property
+    def sectors_per_request(self) -> float:
+        return _ratio(self.sector_bytes // SECTOR, self.requests)
+
+    @property
+    def wavefronts_per_request(self) -> float:
+        return _ratio(self.wavefronts, self.shared_requests)
+
+    @property
     def traffic(self) -> float:
-        return self.moved_bytes / self.floor if self.floor else 0.0
+        return _ratio(self.moved_bytes, self.floor)
 
 
 def _ratio(some: int, of: int) -> float:
@@ -98,37 +117,40 @@ def summed(
     def total(*names: str) -> int:
         return sum(launch.counters[name] for launch in launches for name in names)
 
-    sectors = total("global_load_sectors", "global_store_sectors")
     moved = SECTOR * total("global_load_misses", "global_store_sectors")
     most = max(launches, key=lambda launch: _instructions(launch, "warp"))
-    count = most.multiprocessors
     # A block issues on one multiprocessor only.
     issue = sum(
-        _instructions(launch, "warp") * count / min(launch.counters["blocks"], count) / issued_per_second
+        _instructions(launch, "warp")
+        * launch.multiprocessors
+        / min(launch.counters["blocks"], launch.multiprocessors)
+        / issued_per_second
         for launch in launches
     )
     return Counted(
-        case,
-        family,
-        passes,
-        len(launches),
-        most.counters["blocks"],
-        min(most.counters["blocks"], count),
-        count,
-        sum(_instructions(launch, "lane") for launch in launches) / elements,
-        _ratio(sectors, total("global_loads", "global_stores")),
-        sectors * SECTOR,
-        moved,
-        floor,
-        _ratio(
-            total("shared_load_wavefronts", "shared_store_wavefronts"),
-            total("shared_loads", "shared_stores"),
-        ),
-        mma_share(launches, longer),
-        total("global_atomics", "shared_atomics"),
-        total("local_loads", "local_stores"),
-        1e6 * moved / bytes_per_second,
-        1e6 * issue,
+        case=case,
+        family=family,
+        passes=passes,
+        launches=len(launches),
+        blocks=most.counters["blocks"],
+        architecture=max(launch.architecture for launch in launches),
+        resident=min(launch.resident for launch in launches),
+        registers=max(launch.registers for launch in launches),
+        local_bytes=max(launch.local_bytes for launch in launches),
+        elements=elements,
+        lane_instructions=sum(_instructions(launch, "lane") for launch in launches),
+        warp_instructions=sum(_instructions(launch, "warp") for launch in launches),
+        requests=total("global_loads", "global_stores"),
+        sector_bytes=SECTOR * total("global_load_sectors", "global_store_sectors"),
+        moved_bytes=moved,
+        floor=floor,
+        shared_requests=total("shared_loads", "shared_stores"),
+        wavefronts=total("shared_load_wavefronts", "shared_store_wavefronts"),
+        mma_per_instruction=mma_share(launches, longer),
+        atomics=total("global_atomics", "shared_atomics"),
+        local=total("local_loads", "local_stores"),
+        memory_us=1e6 * moved / bytes_per_second,
+        issue_us=1e6 * issue,
     )
 
 
@@ -155,7 +177,8 @@ def _drawn(be: stator.Backend, case: Case, inputs: Inputs) -> tuple[Any, ...]:
 
 
 def count(be: stator.Backend, case: Case) -> Counted:
-    """Runs a case and reads its counters."""
+    """Runs a case and reads its counters, with the same draws in every run."""
+    be.random.seed(2026)
     operands = _drawn(be, case, case.inputs)
     launches, result = watch(be, lambda: case.call(*operands))
     touched = arrays_of([*operands, result])

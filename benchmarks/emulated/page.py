@@ -1,15 +1,12 @@
-"""The output of a run: a table on the terminal, CSV, and docs/emulated_counters.md."""
+"""The results as a table on the terminal, and as docs/emulated_counters.md."""
 
 from __future__ import annotations
-
-import csv
-from dataclasses import asdict
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from .counted import Counted
+from .results import CUB, Results
 
 HEAD = (
     "case",
@@ -27,15 +24,20 @@ HEAD = (
     "mma per instruction",
     "atomics",
     "local accesses",
+    "registers",
+    "resident blocks",
+    "local bytes",
     "memory, us",
     "issue, us",
 )
 
 TEXT = """# What the kernels do, by counters
 
-Made by `python -m benchmarks --target emulated --write docs/emulated_counters.md`: every case runs on an
-{device}, which counts instructions and accesses. **This is a model and no timing**: no GPU was
-measured. Counts are exact for the PTX that nvcc makes; the machine code that ptxas makes of it differs.
+Made by `python -m benchmarks --target emulated --write`: every case runs on an {device}, which
+counts instructions and accesses. **This is a model and no timing**: no GPU was measured. Counts are exact for the PTX
+that nvcc makes; the machine code that ptxas makes of it differs. The numbers are those of
+`benchmarks/results/emulated.csv`, where they are whole. With `--compare` the command fails where one is more than 3 %
+worse than there.
 
 - *passes*: 2 where all of an operand must be seen before the first result, and the operand is too long to be kept.
 - *launches*: of one call. *blocks* and *busy multiprocessors* (of {multiprocessors}) are of its launch with the most
@@ -55,6 +57,9 @@ measured. Counts are exact for the PTX that nvcc makes; the machine code that pt
   the lowest share. It is that of the main loop where the same grid could be counted with a longer loop: then it is
   over the instructions by which the two counts differ.
 - *atomics* and *local accesses* (to arrays of a thread that do not fit into registers): instructions of warps.
+- *registers* and *local bytes*, of a thread, are those of the machine code for compute capability {capability}, and
+  *resident blocks* those that one multiprocessor holds, by registers, threads and shared memory: the worst of all
+  launches.
 - *memory*: MB moved at {bandwidth:.2f} TB/s. *issue*: instructions of warps at one for each of the four schedulers
   of the multiprocessors that have a block, at {clock:.2f} GHz; a launch with few blocks has few. The larger of the two
   bounds the kernel in this model, which knows neither latency nor the cost of a launch.
@@ -63,13 +68,13 @@ Products and Fourier transforms of the vendors' libraries are not among the case
 """
 
 
-def cells(row: Counted) -> list[str]:
+def cells(row: Counted, multiprocessors: int) -> list[str]:
     return [
         row.case,
         str(row.passes),
         str(row.launches),
         f"{row.blocks:,}",
-        str(row.busy),
+        str(min(row.blocks, multiprocessors)),
         f"{row.instructions_per_element:.1f}",
         f"{row.sectors_per_request:.1f}",
         f"{row.sector_bytes / 1e6:.2f}",
@@ -80,36 +85,43 @@ def cells(row: Counted) -> list[str]:
         f"{row.mma_per_instruction:.2f}" if row.mma_per_instruction is not None else "",
         f"{row.atomics:,}" if row.atomics else "",
         f"{row.local:,}" if row.local else "",
+        str(row.registers),
+        str(row.resident),
+        str(row.local_bytes) if row.local_bytes else "",
         f"{row.memory_us:.2f}",
         f"{row.issue_us:.2f}",
     ]
 
 
-def show(console: Console, rows: list[Counted]) -> None:
+def show(console: Console, results: Results) -> None:
     table = Table(title="counters of one call, a model and no timing")
     for k, heading in enumerate(HEAD):
         table.add_column(heading, justify="right" if k else "left", no_wrap=k == 0)
-    for row in rows:
-        table.add_row(*cells(row))
+    for row in results.rows:
+        table.add_row(*cells(row, results.device.multiprocessors))
     console.print(table)
 
 
-def _lines(rows: list[Counted], head: tuple[str, ...] = HEAD) -> list[str]:
-    align = ["---", *["---:"] * (len(head) - 1)]
-    return ["| " + " | ".join(line) + " |" for line in (head, align, *map(cells, rows))]
+def _lines(rows: list[list[str]]) -> list[str]:
+    align = ["---", *["---:"] * (len(HEAD) - 1)]
+    return ["| " + " | ".join(line) + " |" for line in (HEAD, align, *rows)]
 
 
-def markdown(rows: list[Counted], cub: list[Counted], device: str, peaks: tuple[float, float]) -> str:
+def markdown(results: Results) -> str:
     """The page; CUB's algorithms stand beside those of the same families."""
-    every = [*rows, *cub]
-    count = every[0].multiprocessors
+    device, rows = results.device, results.rows
+    count = device.multiprocessors
     text = TEXT.format(
-        device=device, multiprocessors=count, bandwidth=peaks[0] / 1e12, clock=peaks[1] / (4 * count) / 1e9
+        device=device.device,
+        multiprocessors=count,
+        capability=f"{max(row.architecture for row in rows) / 10:.1f}",
+        bandwidth=device.bytes_per_second / 1e12,
+        clock=device.instructions_per_second / (4 * count) / 1e9,
     )
     parts = [text.rstrip()]
-    for family in dict.fromkeys(row.family for row in every):
-        parts += ["", f"## {family}", "", *_lines([r for r in every if r.family == family])]
-    if cub:
+    for family in dict.fromkeys(row.family for row in rows):
+        parts += ["", f"## {family}", "", *_lines([cells(r, count) for r in rows if r.family == family])]
+    if any(row.case.startswith(CUB) for row in rows):
         parts += [
             "",
             "CUB is that of the `cccl` headers beside the compiler, compiled with the options and for the",
@@ -118,12 +130,3 @@ def markdown(rows: list[Counted], cub: list[Counted], device: str, peaks: tuple[
     else:
         parts += ["", "CUB was not compiled, or not asked for."]
     return "\n".join(parts) + "\n"
-
-
-def write_csv(path: Path, rows: list[Counted]) -> None:
-    with path.open("w", newline="") as f:
-        writer = csv.DictWriter(f, [*asdict(rows[0]), "traffic"])
-        writer.writeheader()
-        for row in rows:
-            values = {**asdict(row), "traffic": row.traffic}
-            writer.writerow({k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in values.items()})

@@ -87,6 +87,10 @@ with stator.Backend("cuda") as be, be.use():
     assert one.counters["global_load_bytes"] == 2 * one.counters["global_store_bytes"] == 2 * x.nbytes
     assert one.counters["blocks"] == one.grid[0] > 1 and one.multiprocessors == 132 and one.resident >= 1
     assert one.registers > 0 and one.block[1:] == (1, 1) and one.shared_bytes == 0
+    assert one.architecture >= 80 and one.local_bytes == 0
+    with watched(be.synchronize) as launches:
+        stator.special.gammainc(x, x)  # whose tables are indexed
+    assert launches[0].local_bytes > 0
     stator.exp(x).to_numpy()
     assert len(launches) == 1 and peaks()[0] > 4e12
 """

@@ -25,6 +25,8 @@ class _Launch(ctypes.Structure):
         ("multiprocessors", ctypes.c_uint32),
         ("resident", ctypes.c_uint32),
         ("registers", ctypes.c_uint32),
+        ("architecture", ctypes.c_uint32),
+        ("local_bytes", ctypes.c_uint32),
         ("grid", ctypes.c_uint32 * 3),
         ("block", ctypes.c_uint32 * 3),
         ("shared_bytes", ctypes.c_uint64),
@@ -39,12 +41,16 @@ _VISIT_FORM = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch as it ran. resident: blocks that one multiprocessor holds; registers: of a thread, 0 if not known."""
+    """A launch as it ran. resident: blocks that one multiprocessor holds; architecture: that of the machine code, 90
+    for 9.0, and 0 without one that can be read; registers and local_bytes: of a thread, in the machine code.
+    """
 
     kernel: str
     multiprocessors: int
     resident: int
     registers: int
+    architecture: int
+    local_bytes: int
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
@@ -90,7 +96,8 @@ def watched(synchronize: Callable[[], None]) -> Iterator[list[Launch]]:
     def visit(_: Any, at: Any) -> None:
         one = at.contents
         counters = dict(zip(names, one.counters[: len(names)], strict=True))
-        numbers = (one.multiprocessors, one.resident, one.registers, tuple(one.grid), tuple(one.block))
+        code = (one.registers, one.architecture, one.local_bytes)
+        numbers = (one.multiprocessors, one.resident, *code, tuple(one.grid), tuple(one.block))
         found.append(Launch(one.kernel.decode(), *numbers, one.shared_bytes, counters))
 
     synchronize()

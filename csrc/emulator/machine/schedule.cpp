@@ -230,7 +230,8 @@ Report run_grid(Launch& launch, Counters& counters) {
     worker.last.resize(launch.code->sites + 1);
     worker.executed.resize(launch.executed.size());
     worker.counters.registers_bytes = launch.code->register_bytes;
-    if (launch.settings.cache) worker.caches.resize(launch.profile->multiprocessors, FirstCache(launch.cache_bytes));
+    if (launch.settings.cache)
+      worker.caches.resize(launch.profile->multiprocessors, FirstCache(launch.cache_bytes, launch.memory->origin()));
     const unsigned mode = _mm_getcsr();
     _mm_setcsr(0x1f80);  // nearest, nothing flushed, no traps
     Report report;

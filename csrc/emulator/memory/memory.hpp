@@ -84,6 +84,7 @@ class STATOR_EMULATOR_API Memory {
   memory::Allocation* find(uint64_t address) const;
   // Describes an access of bytes at an address that is not within a live allocation.
   Report describe(uint64_t address, uint64_t bytes, bool write) const;
+  uint64_t origin() const { return arena_; }  // the first address that allocate() may return
   bool in_arena(uint64_t address) const { return address - arena_ < arena_bytes_; }
   void begin_launch() { ++launches_; }
   void end_launch();

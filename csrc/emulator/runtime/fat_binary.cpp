@@ -101,7 +101,7 @@ struct Info {
   uint8_t format, attribute;
   uint16_t bytes;
 };
-constexpr uint8_t sized_format = 4, register_count = 0x2f;
+constexpr uint8_t sized_format = 4, register_count = 0x2f, stack_bytes = 0x12;
 
 template <class T>
 std::optional<T> read(Bytes file, uint64_t at) {
@@ -118,8 +118,8 @@ std::string name_at(Bytes file, const Elf64_Shdr& strings, uint32_t offset) {
   return name;
 }
 
-std::unordered_map<std::string, uint32_t> registers_in(Bytes file) {
-  std::unordered_map<std::string, uint32_t> found;
+std::unordered_map<std::string, MachineCode> kernels_in(Bytes file, uint32_t architecture) {
+  std::unordered_map<std::string, MachineCode> found;
   const auto header = read<Elf64_Ehdr>(file, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return found;
   const auto section = [&](uint32_t i) {
@@ -138,9 +138,13 @@ std::unordered_map<std::string, uint32_t> registers_in(Bytes file) {
       if (record->format != sized_format) continue;
       const auto symbol_index = read<uint32_t>(file, at), count = read<uint32_t>(file, at + 4);
       at += record->bytes;
-      if (record->attribute != register_count || !symbol_index || !count) continue;
+      const bool registers = record->attribute == register_count;
+      if (!(registers || record->attribute == stack_bytes) || !symbol_index || !count) continue;
       const auto symbol = read<Elf64_Sym>(file, symbols.sh_offset + *symbol_index * sizeof(Elf64_Sym));
-      if (symbol) found[name_at(file, strings, symbol->st_name)] = *count;
+      if (!symbol) continue;
+      MachineCode& code = found[name_at(file, strings, symbol->st_name)];
+      code.architecture = architecture;
+      (registers ? code.registers : code.local_bytes) = *count;
     }
   }
   return found;
@@ -202,7 +206,7 @@ bool ptx_of(const void* fat_binary, uint32_t capability, std::string* text, std:
   return true;
 }
 
-std::unordered_map<std::string, uint32_t> registers_of(const void* fat_binary, uint32_t capability) {
+std::unordered_map<std::string, MachineCode> machine_code_of(const void* fat_binary, uint32_t capability) {
   const std::vector<Image> images = images_of(fat_binary, code_kind);
   const Image* chosen = best(images, capability);
   for (const Image& image : images)
@@ -211,7 +215,8 @@ std::unordered_map<std::string, uint32_t> registers_of(const void* fat_binary, u
       chosen = &image;
   std::string reason;
   const std::optional<std::string> code = chosen ? content_of(*chosen, &reason) : std::nullopt;
-  return code ? registers_in(std::as_bytes(std::span(*code))) : std::unordered_map<std::string, uint32_t>{};
+  if (!code) return {};
+  return kernels_in(std::as_bytes(std::span(*code)), chosen->header.architecture);
 }
 
 }  // namespace stator::emulator::runtime

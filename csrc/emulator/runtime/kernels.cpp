@@ -145,7 +145,7 @@ Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary
   rewrite(text);
   loaded.architecture = architecture_of(text);
   loaded.program = device.load(std::move(text), &loaded.report);
-  if (binary->image) loaded.registers = registers_of(binary->image, capability);
+  if (binary->image) loaded.machine_code = machine_code_of(binary->image, capability);
   return loaded;
 }
 

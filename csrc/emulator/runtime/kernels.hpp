@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/emulator.hpp"
+#include "emulator/runtime/fat_binary.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -48,10 +49,10 @@ std::vector<std::pair<const FatBinary*, std::vector<std::string>>> registered();
 class Kernels {
  public:
   struct Loaded {
-    std::shared_ptr<Program> program;  // shared with launches under way
-    std::unordered_map<std::string, uint32_t> registers;
-    uint32_t architecture = 0;  // of the PTX: 10 * major + minor
-    Report report;              // why there is no program
+    std::shared_ptr<Program> program;                           // shared with launches under way
+    std::unordered_map<std::string, MachineCode> machine_code;  // by the names of kernels
+    uint32_t architecture = 0;                                  // of the PTX: 10 * major + minor
+    Report report;                                              // why there is no program
   };
 
   // Not thread-safe. The capability is 10 * major + minor.

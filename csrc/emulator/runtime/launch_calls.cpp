@@ -60,12 +60,16 @@ int resolve(Device& device, const void* pointer, Resolved* out) {
   return out->kernel ? error::success : refused(device, report);
 }
 
+MachineCode code_of(const Resolved& resolved) {
+  const auto found = resolved.loaded->machine_code.find(resolved.kernel->name);
+  return found == resolved.loaded->machine_code.end() ? MachineCode{} : found->second;
+}
+
 // What a launch of the kernel has, whoever launches.
 LaunchConfig config_of(Device& device, const Resolved& resolved) {
   LaunchConfig config;
   config.dynamic_shared_limit = device.kernels.opted(resolved.function);
-  const auto count = resolved.loaded->registers.find(resolved.kernel->name);
-  if (count != resolved.loaded->registers.end()) config.registers = count->second;
+  config.registers = code_of(resolved).registers;
   return config;
 }
 
@@ -127,12 +131,14 @@ int limit_error(const Profile& p, const Kernel& k, const LaunchConfig& c) {
   return error::launch_out_of_resources;
 }
 
-LaunchRecord described(const Device& device, const Kernel& kernel, const LaunchConfig& c) {
+LaunchRecord described(const Device& device, const Kernel& kernel, const LaunchConfig& c, const MachineCode& code) {
   return {.kernel = kernel.name.c_str(),
           .device = uint32_t(device.index),
           .multiprocessors = device.profile.multiprocessors,
           .resident = device.machine.resident_blocks(kernel, c),
-          .registers = c.registers,
+          .registers = code.registers,
+          .architecture = code.architecture,
+          .local_bytes = code.architecture ? code.local_bytes : uint32_t(kernel.local_bytes),
           .grid = {c.grid.x, c.grid.y, c.grid.z},
           .block = {c.block.x, c.block.y, c.block.z},
           .shared_bytes = kernel.shared_bytes + c.dynamic_shared};
@@ -277,6 +283,7 @@ int make_kernel(Device& device, const KernelCall& call, OperationPointer* out) {
     made->arguments.push_back(made->bytes.data() + parameter.offset);
   made->program = resolved.loaded->program;
   made->kernel = &kernel;
+  made->code = code_of(resolved);
   made->function = resolved.function->pointer ? resolved.function->pointer : call.function;
   made->launches = resolved.function->launches;
   *out = made;
@@ -285,7 +292,7 @@ int make_kernel(Device& device, const KernelCall& call, OperationPointer* out) {
 
 Report KernelOperation::run() const {
   const Result result = device->machine.launch_bytes(*program, kernel->name, config, bytes);
-  if (result.ok()) note_launch(described(*device, *kernel, config), result);
+  if (result.ok()) note_launch(described(*device, *kernel, config, code), result);
   return result.report;
 }
 

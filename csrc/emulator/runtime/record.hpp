@@ -21,8 +21,10 @@ struct LaunchRecord {
   const char* kernel = nullptr;  // its name in PTX
   uint32_t device = 0;
   uint32_t multiprocessors = 0;
-  uint32_t resident = 0;   // blocks that one multiprocessor holds at once
-  uint32_t registers = 0;  // of a thread, in the machine code; 0: not known
+  uint32_t resident = 0;      // blocks that one multiprocessor holds at once
+  uint32_t registers = 0;     // of a thread, in the machine code; 0: not known
+  uint32_t architecture = 0;  // of the machine code, 10 * major + minor; 0: there is none that can be read
+  uint32_t local_bytes = 0;   // of a thread, in the machine code; where there is none, in PTX
   uint32_t grid[3] = {}, block[3] = {};
   uint64_t shared_bytes = 0;           // of a block, static and dynamic
   const uint64_t* counters = nullptr;  // by stator_emulator_counter

@@ -85,6 +85,7 @@ struct KernelOperation : Operation {
 
   std::shared_ptr<Program> program;
   const Kernel* kernel = nullptr;
+  MachineCode code;
   LaunchConfig config;
   const void* function = nullptr;
   std::shared_ptr<std::atomic<uint64_t>> launches;
