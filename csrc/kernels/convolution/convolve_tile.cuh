@@ -109,7 +109,8 @@ STATOR_KERNEL(Size) void pack_vectors_kernel(params::Convolution p, int32_t chan
 }
 
 template <int Size, class T>
-STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan plan) {
+STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kernel(params::Convolution p,
+                                                                                  TilePlan plan) {
   constexpr int width = vector_width<T>, depth = TileOf<T>::depth;
   using C = sum_of<T>;
   const Group<Size> group;
@@ -161,7 +162,7 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
     }
     return inside ? source + offset : nullptr;
   };
-  const int64_t steps = (int64_t(a.taps()) * plan.channels + depth - 1) / depth;
+  const auto steps = int32_t((int64_t(a.taps()) * plan.channels + depth - 1) / depth);
   const int64_t a_step = depth * p.rows, b_step = depth * p.source.channel;
   const auto by_registers = [&] {
     const auto advance = [&](Run& run, int64_t by, const auto& place) {

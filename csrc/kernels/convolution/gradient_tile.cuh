@@ -88,7 +88,7 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
   cursor.sample = divide(first, results, cursor.result);
   cursor.advance(at.a_vector, results);
   int64_t left = length - at.a_vector;  // all three vectors are of the same results
-  const TileOf<T> tile = multiply_steps<T>(group, (length + depth - 1) / depth, at, [&] {
+  const TileOf<T> tile = multiply_steps<T>(group, int32_t((length + depth - 1) / depth), at, [&] {
     Brought<T> found{};
     int32_t rest, z = plane_size.divmod(cursor.result, rest), x, y = row_size.divmod(rest, x);
     int64_t sample = cursor.sample;

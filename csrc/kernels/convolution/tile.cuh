@@ -22,6 +22,9 @@ STATOR_FN C fused(C x, C y, C z) {
 
 struct TileTuning {
   static constexpr int block = 256, rows = 64, columns = 128, vectors = 4;  // vectors: of the depth of a step
+  // Blocks per multiprocessor, so that one multiplies while another waits. Sums of float64 take the registers of both.
+  template <class T>
+  static constexpr int resident = sizeof(T) == 8 ? 1 : 2;
 };
 
 // What a thread brings in a step: vector `a_vector` of row `a_row` of a, and one or two vectors of columns of b. A
@@ -164,7 +167,7 @@ using TileOf = Tile<T, has_tensor_cores && is_half<T>>;
 
 // Multiplies `steps` steps of the depth. bring(): the next vectors of the calling thread.
 template <class T, int Size, class Places, class Bring>
-STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, const Places& at, const Bring& bring) {
+STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int32_t steps, const Places& at, const Bring& bring) {
   static_assert(Size == TileTuning::block);
   using Memory = typename TileOf<T>::Memory;
   Memory& memory = group.template shared<Memory>();
@@ -172,7 +175,7 @@ STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, cons
   if (steps == 0) return tile;
   TileOf<T>::put(memory, 0, at, bring());
   group.sync();
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int32_t step = 0; step < steps; ++step) {
     // While a step is multiplied, the next one is on its way.
     Brought<T> next;
     const bool more = step + 1 < steps;
@@ -187,7 +190,7 @@ STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, cons
 // As multiply_steps, with vectors that go to shared memory without registers: bring(a, b) copies the next ones of the
 // calling thread to a and b, and to b two vectors further, by copy_async.
 template <class T, int Size, class Bring>
-STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int64_t steps, const RunPlaces& at, const Bring& bring) {
+STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int32_t steps, const RunPlaces& at, const Bring& bring) {
   using Memory = typename TileOf<T>::Memory;
   constexpr int width = vector_width<T>;
   Memory& memory = group.template shared<Memory>();
@@ -196,7 +199,7 @@ STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int64_t steps, con
     bring(&memory.a[turn][at.a_row][at.a_vector * width], &memory.b[turn][at.b_column[0]][at.b_vector[0] * width]);
   };
   // While a step is multiplied, the next one is on its way. Turns are constants, and so are the offsets of both.
-  int64_t left = steps;
+  int32_t left = steps;
   const auto pass = [&]<int Turn>(std::integral_constant<int, Turn>) {
     if (left > 1) copy(1 - Turn);
     tile.multiply(memory, Turn, group.rank());
