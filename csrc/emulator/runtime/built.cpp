@@ -4,6 +4,8 @@
 #include "emulator/runtime/record.hpp"
 #include "emulator/runtime/system.hpp"
 
+#include <optional>
+
 namespace stator::emulator::runtime {
 namespace {
 
@@ -21,6 +23,14 @@ FormNumbers forms_of(std::string text) {
   return found;
 }
 
+// The PTX of a fat binary that the first device would load.
+std::optional<std::string> text_of(const System& s, const void* image) {
+  const auto& profile = s.devices.front()->profile;
+  std::string text, reason;
+  if (!ptx_of(image, profile.major * 10 + profile.minor, &text, &reason)) return std::nullopt;
+  return text;
+}
+
 }  // namespace
 }  // namespace stator::emulator::runtime
 
@@ -29,16 +39,23 @@ void stator_emulator_built(void (*kernel)(void* self, uint32_t binary, const cha
   using namespace stator::emulator::runtime;
   System* const s = system();
   if (!s) return;
-  const auto& profile = s->devices.front()->profile;
   uint32_t number = 0;
   for (const auto& [binary, names] : registered()) {
     for (const std::string& name : names) kernel(self, number, name.c_str());
     ++number;
-    std::string text, reason;
-    if (!ptx_of(binary->image, profile.major * 10 + profile.minor, &text, &reason)) continue;
+    std::optional<std::string> text = text_of(*s, binary->image);
+    if (!text) continue;
     try {
-      for (const auto& [name, count] : forms_of(std::move(text))) form(self, name.c_str(), count);
+      for (const auto& [name, count] : forms_of(std::move(*text))) form(self, name.c_str(), count);
     } catch (const stator::emulator::ptx::Error&) {  // a launch says what is wrong
     }
   }
+}
+
+void stator_emulator_ptx(void (*visit)(void* self, const char* text), void* self) {
+  using namespace stator::emulator::runtime;
+  System* const s = system();
+  if (!s) return;
+  for (const auto& [binary, names] : registered())
+    if (const std::optional<std::string> text = text_of(*s, binary->image)) visit(self, text->c_str());
 }

@@ -58,4 +58,6 @@ STATOR_EMULATOR_API int stator_emulator_peaks(int device, double* bytes, double*
 STATOR_EMULATOR_API void stator_emulator_built(void (*kernel)(void* self, uint32_t binary, const char* name),
                                                void (*form)(void* self, const char* form, uint64_t instructions),
                                                void* self);
+// Visits the PTX of each fat binary that is registered, as the first device would load it.
+STATOR_EMULATOR_API void stator_emulator_ptx(void (*visit)(void* self, const char* text), void* self);
 }
