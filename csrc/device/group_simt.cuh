@@ -121,12 +121,10 @@ struct Group {
     Arrival& arrival = simt::shared_object<Arrival>(site);
     fence();
     sync(site);
-    if (rank() == 0) {
-      arrival.last = atomic_add(counter, 1u) == total - 1;
-      if (arrival.last) *counter = 0;
-    }
+    if (rank() == 0) arrival.last = atomic_add(counter, 1u) == total - 1;
     sync(site);
     fence();
+    if (rank() == 0 && arrival.last) *counter = 0;  // behind the fence, as all that follows what the others did
     return arrival.last;
   }
 

@@ -260,6 +260,15 @@ void last_blocks() {
   racy(last_block("membar.gl;", ""), 4, 64);
 }
 
+void reset_counters() {
+  const std::string fence = "membar.gl;\n";
+  for (const std::string thread : {"0", "1"}) {
+    const std::string reset = "setp.eq.u32 %p3, %r1, " + thread + ";\n@%p3 st.global.u32 [%d0], 0;\n";
+    ordered(last_block(fence, fence + reset), 4, 64);
+    racy(last_block(fence, reset + fence), 4, 64);
+  }
+}
+
 // A block waits for a flag that another one sets behind its data.
 std::string flags(const std::string& set) {
   return R"(
@@ -305,6 +314,7 @@ int main(int argc, char** argv) {
                             {"global memory between blocks", global_between_blocks},
                             {"atomics of the block's scope are none among blocks", scopes},
                             {"the last block reads what all wrote, behind their fences", last_blocks},
+                            {"the last block resets the counter, behind its fence", reset_counters},
                             {"flags publish what was written before", published_flags},
                             {"races are looked for when asked", off_by_default}});
 }

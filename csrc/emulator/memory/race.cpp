@@ -150,12 +150,13 @@ bool RaceChecker::find(const BlockClock& clock, const Cell& c, const Touch& now,
     return true;
   }
   if (!write && !c.wrote) return false;
-  // The thread's own atomic came after those that it found there, and so does what the thread does there next: the last
-  // that adds to a counter may reset it before its fence.
-  const bool own = w.valid && w.strong && w.block == now.block && w.thread == now.thread;
+  // An atomic came after those that it found there, and so does what is behind the next fence: there, the last block
+  // that adds to a counter resets it.
+  const bool fenced = w.valid && w.strong && w.block == now.block && w.block_time < now.block_time &&
+                      clock.fenced(now.thread, w.thread, w.time);
   const auto meets = [&](const Mark& m, uint32_t block) {
     if (!m.lanes || !(write || m.wrote)) return false;
-    if (own && m.wrote && m.strong && (block == w.block || (m.wide && w.wide))) return false;
+    if (fenced && m.wrote && m.strong && (block == w.block || (m.wide && w.wide))) return false;
     return find(clock, m, block, now, conflict);
   };
   if (meets(c.last, c.block) || meets(c.other, c.other_block)) return true;

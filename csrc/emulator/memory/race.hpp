@@ -51,6 +51,10 @@ class BlockClock {
   // its thread knows (of the time of the fence); a strong read meets it, and its thread knows it where the read
   // acquires, else from its next fence on.
   void fence(uint32_t warp, uint32_t mask);
+  // Whether the thread made a fence behind that.
+  bool fenced(uint32_t thread, uint32_t other, uint32_t time) const {
+    return !threads_.empty() && threads_[thread].released.covers(other, time);
+  }
   void publish(uint32_t thread, uint64_t address, bool releases);
   void meet(uint32_t thread, uint64_t address, bool acquires);
   void advance(uint32_t warp) { ++now_[warp]; }
