@@ -174,22 +174,38 @@ STATOR_FN void results_of(Y* y, int64_t n, const X*... x) {
 // Some functors have a shorter function for usual arguments, with which a chunk is computed that has no others.
 template <class F, class C>
 concept HasUsual = std::is_floating_point_v<C> && requires { typename F::template Usual<C>; };
+template <class F, class C>
+concept HasReplaced = HasUsual<F, C> && requires { F::template Usual<C>::replaced; };
 // Where the library's vector functions compute usual elements, others are replaced, so that these keep their bits.
+// Parts are so short that those functions are at work while it is asked what the next part has.
+constexpr int64_t replaced_part = 64;
+template <class F, class C>
+STATOR_CALL void replace_unusual(C* y, int64_t n, const C* x) {
+  using Usual = typename F::template Usual<C>;
+  C operand[replaced_part], usual[replaced_part];  // y may be x
+  for (int64_t i = 0; i < n; ++i) {
+    operand[i] = x[i];
+    usual[i] = Usual::rank(operand[i]) > Usual::last ? C(0) : operand[i];
+  }
+  results_of<Usual>(y, n, usual);
+  for (int64_t i = 0; i < n; ++i)
+    if (Usual::rank(operand[i]) > Usual::last) y[i] = F{}(operand[i]);
+}
+template <class F, class C>
+STATOR_FN void part_results_of(C* y, int64_t n, const C* x) {
+  using Usual = typename F::template Usual<C>;
+  auto rank = Usual::rank(C(0));
+  for (int64_t i = 0; i < n; ++i) rank = std::max(rank, Usual::rank(x[i]));
+  if (rank <= Usual::last)
+    results_of<Usual>(y, n, x);
+  else
+    replace_unusual<F>(y, n, x);
+}
 template <class F, class C>
 STATOR_FN void replaced_results_of(C* y, int64_t n, const C* x) {
-  using Usual = typename F::template Usual<C>;
-  constexpr int64_t part = 64;
-  C operand[part], usual[part];  // y may be x
-  for (int64_t at = 0; at < n; at += part) {
-    const int64_t count = std::min(part, n - at);
-    for (int64_t i = 0; i < count; ++i) {
-      operand[i] = x[at + i];
-      usual[i] = Usual::rank(operand[i]) > Usual::last ? C(0) : operand[i];
-    }
-    results_of<Usual>(y + at, count, usual);
-    for (int64_t i = 0; i < count; ++i)
-      if (Usual::rank(operand[i]) > Usual::last) y[at + i] = F{}(operand[i]);
-  }
+  int64_t at = 0;
+  for (; at + replaced_part <= n; at += replaced_part) part_results_of<F>(y + at, replaced_part, x + at);
+  if (at < n) part_results_of<F>(y + at, n - at, x + at);
 }
 template <class F, class C, class... X>
 STATOR_FN void usual_results_of(C* y, int64_t n, const X*... x) {
@@ -205,15 +221,15 @@ STATOR_FN void usual_results_of(C* y, int64_t n, const X*... x) {
   for (int64_t i = 4 * part; i < n; ++i) rank = std::max(rank, rank_at(i));
   if (rank <= Usual::last)
     results_of<Usual>(y, n, x...);
-  else if constexpr (requires { Usual::replaced; })
-    replaced_results_of<F>(y, n, x...);
   else
     results_of<F>(y, n, x...);
 }
 template <class F, class C, int N, class Y, int... K>
 STATOR_FN void chunk_results_of(const FaultReports& p, const C* const* x, Y* y, int64_t at, int64_t n,
                                 std::integer_sequence<int, K...>) {
-  if constexpr (HasUsual<F, C>)
+  if constexpr (HasReplaced<F, C>)
+    replaced_results_of<F>(y, n, x[K]...);
+  else if constexpr (HasUsual<F, C>)
     usual_results_of<F>(y, n, x[K]...);
   else
     results_of<F>(y, n, x[K]...);
