@@ -50,12 +50,7 @@ struct Lanes {
 
   template <class Op>
   STATOR_FN A fold(Op op) const {
-    A lane[width];
-    const Vector all = op(op(a, b), op(c, d));
-    std::memcpy(lane, &all, sizeof(all));
-    for (int half = width / 2; half > 0; half /= 2)
-      for (int k = 0; k < half; ++k) lane[k] = op(lane[k], lane[k + half]);
-    return lane[0];
+    return fold_halves(op, op(op(a, b), op(c, d)));
   }
 
   // Adds these accumulators to a compensated sum.
@@ -67,6 +62,18 @@ struct Lanes {
   }
 
  private:
+  // In registers: what is stored to be loaded in parts waits for memory at each step.
+  template <class Op, class V>
+  STATOR_FN static A fold_halves(Op op, V all) {
+    if constexpr (sizeof(V) == 2 * sizeof(A)) {
+      return op(A(all[0]), A(all[1]));
+    } else {
+      typedef A Half __attribute__((vector_size(sizeof(V) / 2)));
+      Half half[2];
+      std::memcpy(half, &all, sizeof(all));
+      return fold_halves(op, op(half[0], half[1]));
+    }
+  }
   template <class F>
   STATOR_FN static Vector load(const F& f, int64_t i) {
     A loaded[width];
