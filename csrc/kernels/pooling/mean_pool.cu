@@ -1,6 +1,7 @@
 // The mean of each window, and the root of a mean of powers.
 #include "device/lanes/sublanes.cuh"
 #include "device/launcher.cuh"
+#include "device/rescale.cuh"
 #include "kernels/pooling/powers.cuh"
 #include "kernels/pooling/rows.cuh"
 
@@ -19,7 +20,7 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
   const T* const x = static_cast<const T*>(p.x);
   T* const out = static_cast<T*>(p.out);
   const int64_t size = plane_size(p, true);
-  const bool powers = p.kind == PoolKind::power;
+  const bool powers = p.kind == PoolKind::power, rescales = powers && p.power != 1;
   const A exponent = A(p.power), factor = A(p.factor);
   if constexpr (fast_host) {
     A sums[PoolTuning::tile];
@@ -42,17 +43,23 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
         const A divisor = A(p.divisor);
         for (int j = 0; j < count; ++j) sums[j] = sums[j] / divisor;
       }
-      if (powers)
+      if (powers) {
+        bool outside[PoolTuning::tile], any = false;
+        for (int j = 0; j < count; ++j) outside[j] = rescales & !SquareRange<A>::has(sums[j]);
         for (int j = 0; j < count; ++j) sums[j] = root_of(sums[j] * factor, exponent);
+        for (int j = 0; j < count; ++j) any |= outside[j];
+        for (int j = 0; any && j < count; ++j)
+          if (outside[j])
+            sums[j] = rescaled_root<T>(p, Place{at.linear + j, at.plane, {at.at[0], at.at[1], at.at[2] + j}}, sums[j]);
+      }
       for (int j = 0; j < count; ++j) out[at.linear + j] = convert<T>(sums[j]);
     });
   } else {
-    const auto finish = [&](A sum, const Place& at, int w) {
-      A divisor = A(p.divisor);
-      if (divisor == A(0))
-        divisor = A(window_of(p, p.axes[0], at.at[0]).count) * A(window_of(p, p.axes[1], at.at[1]).count) *
-                  A(window_of(p, p.axes[2], w).count);
-      return convert<T>(powers ? root_of(sum / divisor * factor, exponent) : sum / divisor);
+    const auto finish = [&](A sum, const Place& at) {
+      const A mean = sum / divisor_at<A>(p, at);
+      if (!powers) return convert<T>(mean);
+      const A root = root_of(mean * factor, exponent);
+      return convert<T>(rescales && !SquareRange<A>::has(mean) ? rescaled_root<T>(p, at, root) : root);
     };
     static_assert(Size == PoolTuning::elements);
     const int64_t result = (group.block() * Size + group.rank()) >> lanes_log2;
@@ -68,7 +75,7 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
         for_window(p, at, [&](int i) { sum += convert<A>(plane[i]); }, lane, lanes);
     }
     if (lanes > 1) sum = sum_sublanes(sum, lanes);
-    if (exists && lane == 0) out[result] = finish(sum, at, at.at[2]);
+    if (exists && lane == 0) out[result] = finish(sum, at);
   }
 }
 

@@ -128,6 +128,14 @@ STATOR_FN int64_t plane_size(const Pool& p, bool in) {
   return size;
 }
 
+// What the sum of a result's window is divided by.
+template <class A>
+STATOR_FN A divisor_at(const Pool& p, const Place& at) {
+  if (p.divisor != 0) return A(p.divisor);
+  return A(window_of(p, p.axes[0], at.at[0]).count) * A(window_of(p, p.axes[1], at.at[1]).count) *
+         A(window_of(p, p.axes[2], at.at[2]).count);
+}
+
 // Whether the only result of a plane is the mean of all of it, and what the sum is divided by.
 STATOR_FN bool has_whole_planes(const Pool& p) {
   bool whole = p.kind == params::PoolKind::mean;

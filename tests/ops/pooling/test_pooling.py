@@ -235,6 +235,31 @@ def test_a_result_of_zero_has_no_slope_of_powers(be):
     assert nn.lp_pool1d_backward(y + 1, x, y, 2, 2).to_numpy().tolist() == [[0, 0, 0, 0]]
 
 
+@pytest.mark.parametrize("dtype, scale", [("float32", 2.0**100), ("bfloat16", 2.0**100), ("float64", 2.0**900)])
+@pytest.mark.parametrize("norm", [2, 2.5, 3, 200])
+@pytest.mark.parametrize("kernel, stride", [(2, 2), (3, 1), (6, 5)])
+def test_powers_beyond_the_range_of_a_dtype(be, kernel, stride, norm, dtype, scale):
+    """Results grow with the elements; gradients do not change."""
+    rtol = 0.02 if dtype == "bfloat16" else 1e-5
+    for dims, pool in ((1, nn.lp_pool1d), (2, nn.lp_pool2d), (3, nn.lp_pool3d)):
+        x = be.asarray(np.abs(drawn((2, 3, *[11] * dims))) + 0.5).astype(dtype)
+        slope = getattr(nn, pool.__name__ + "_backward")
+        y = [pool(x * s, norm, kernel, stride) for s in (1.0, scale, 1 / scale)]
+        grad = be.asarray(drawn(y[0].shape, seed=1)).astype(dtype)
+        dx = [slope(grad, x * s, v, norm, kernel, stride) for s, v in zip((1.0, scale, 1 / scale), y, strict=True)]
+        for k, s in ((1, 1 / scale), (2, scale)):
+            np.testing.assert_allclose(widen((y[k] * s).to_numpy()), widen(y[0].to_numpy()), rtol=rtol)
+            np.testing.assert_allclose(
+                widen(dx[k].to_numpy()), widen(dx[0].to_numpy()), rtol=30 * rtol, atol=rtol, err_msg=f"{dims} axes"
+            )
+
+
+def test_powers_of_zeros_infinities_and_nan(be):
+    x = np.array([[[0, 0, 1, np.inf, 2, np.nan, 1e30, -1e30]]], np.float32)
+    got = nn.lp_pool1d(be.asarray(x), 2, 2).to_numpy().ravel()
+    np.testing.assert_allclose(got, [0, np.inf, np.nan, np.sqrt(2) * 1e30], rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_powers_of_three_axes(be, dtype):
     x = np.abs(drawn((2, 3, 4, 6, 4), dtype))
