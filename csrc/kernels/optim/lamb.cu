@@ -1,6 +1,7 @@
 // LAMB (You et al., ICLR 2020): Adam's step, for each tensor as long as the tensor itself. The first launch updates the
 // moments and finds the lengths, the second computes the step again and makes it.
 #include "device/launcher.cuh"
+#include "kernels/optim/length.cuh"
 #include "kernels/optim/moments.cuh"
 
 namespace stator::STATOR_TARGET::optim {
@@ -44,24 +45,27 @@ struct MakeStep {
   STATOR_FN void operator()(A, A& param, A (&s)[2]) const { param -= rate * step(param, s[0], s[1]); }
 };
 
-// Fast host: sums of squares over the chunk, of the parameters and of their step.
-template <class T, class S, class P, class Group>
-STATOR_FN void chunk_squares(const Group& group, const params::OptimTensor& t, const P* params, const Chunk& chunk,
-                             const Step<opmath_t<T>>& step, double* out) {
-  using A = opmath_t<T>;
+// The lengths of the chunk, of the parameters and of their step, by moments that are stored.
+struct Lengths {
+  double of_params, of_steps;
+};
+template <class A, class S, class P, class Group>
+STATOR_FN Lengths chunk_lengths(const Group& group, const params::OptimTensor& t, const P* params, const Chunk& chunk,
+                                const Step<A>& step) {
   const P* const param = params + chunk.first;
   const S *const mean = static_cast<const S*>(t.states[0]) + chunk.first, *const square =
                                                                               static_cast<const S*>(t.states[1]) +
                                                                               chunk.first;
-  const A of_params = group.template map_sum<A>(chunk.n, [=](int64_t i) { return A(param[i]) * A(param[i]); });
-  const A of_steps = group.template map_sum<A>(chunk.n, [=](int64_t i) {
-    const A u = step(A(param[i]), A(mean[i]), A(square[i]));
-    return u * u;
-  });
-  if (group.rank() == 0) {
-    out[0] = double(of_params);
-    out[1] = double(of_steps);
-  }
+  return {length_of<A>(group, chunk.n, [=](int64_t i) { return A(param[i]); }),
+          length_of<A>(group, chunk.n, [=](int64_t i) { return step(A(param[i]), A(mean[i]), A(square[i])); })};
+}
+template <class T, class S, class Group>
+STATOR_FN Lengths chunk_lengths(const Group& group, const params::OptimTensor& t, const Chunk& chunk,
+                                const Step<opmath_t<T>>& step) {
+  if constexpr (!std::is_same_v<T, S>)
+    if (t.master != nullptr)
+      return chunk_lengths<opmath_t<T>, S>(group, t, static_cast<const S*>(t.master), chunk, step);
+  return chunk_lengths<opmath_t<T>, S>(group, t, static_cast<const T*>(t.param), chunk, step);
 }
 
 template <class T, class S, int Capacity, int Size>
@@ -78,27 +82,28 @@ STATOR_KERNEL(Size) void lamb_moments_kernel(TensorList<params::OptimTensor, Cap
   const Step<A> step = known.rule;
   A squares[2] = {};
   update_tensor<T, S>(group, t, chunk, UpdateMoments<A, S>{step, squares}, known.factor);
-  double* const own = partials + 2 * group.block();
+  Lengths own;
   if constexpr (fast_host) {
-    if (!std::is_same_v<T, S> && t.master != nullptr)
-      chunk_squares<T, S>(group, t, static_cast<const S*>(t.master), chunk, step, own);
-    else
-      chunk_squares<T, S>(group, t, static_cast<const T*>(t.param), chunk, step, own);
+    own = chunk_lengths<T, S>(group, t, chunk, step);
   } else {
     const A of_params = group.reduce(squares[0], Sum{}), of_steps = group.reduce(squares[1], Sum{});
-    if (group.rank() == 0) {
-      own[0] = double(of_params);
-      own[1] = double(of_steps);
-    }
+    if (SquareRange<A>::has(of_params) && SquareRange<A>::has(of_steps))
+      own = {sqrt(double(of_params)), sqrt(double(of_steps))};
+    else
+      own = chunk_lengths<T, S>(group, t, chunk, step);
   }
-  // The last block of the tensor adds up what its blocks found.
+  if (group.rank() == 0) {
+    partials[2 * group.block()] = own.of_params;
+    partials[2 * group.block() + 1] = own.of_steps;
+  }
+  // The last block of the tensor joins what its blocks found.
   const int64_t begin = chunk.tensor > 0 ? list.tensors[chunk.tensor - 1].end : 0;
   const int64_t chunks = t.end - begin;
   if (!group.last_block(counters + chunk.tensor, uint32_t(chunks))) return;
   const double* const all = partials + 2 * begin;
-  const double of_params = group.template map_sum<double>(chunks, [=](int64_t i) { return all[2 * i]; });
-  const double of_steps = group.template map_sum<double>(chunks, [=](int64_t i) { return all[2 * i + 1]; });
-  if (group.rank() == 0) ratios[chunk.tensor] = of_params > 0 && of_steps > 0 ? sqrt(of_params) / sqrt(of_steps) : 1.0;
+  const double of_params = length_of<double>(group, chunks, [=](int64_t i) { return all[2 * i]; });
+  const double of_steps = length_of<double>(group, chunks, [=](int64_t i) { return all[2 * i + 1]; });
+  if (group.rank() == 0) ratios[chunk.tensor] = of_params > 0 && of_steps > 0 ? of_params / of_steps : 1.0;
 }
 
 template <class T, class S, int Capacity, int Size>

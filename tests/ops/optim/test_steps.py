@@ -244,6 +244,27 @@ def test_lists_without_tensors_do_nothing(be):
     assert be.statistics()["kernel_launches"] == before
 
 
+@pytest.mark.parametrize(
+    "dtype, state, scale",
+    [("float32", "float32", 1e25), ("bfloat16", "float32", 2.0**80), ("float64", "float64", 1e200)],
+)
+@pytest.mark.parametrize("size", [7, 40_000])
+def test_lamb_follows_lengths_whose_squares_leave_the_range(be, size, dtype, state, scale):
+    """A tensor moves by a part of its own length, whatever that is; weight decay makes the step as long as it."""
+    host = inputs.random(np.random.default_rng(0), (size,), "float64", 0.5, 2)
+    for decay, factors in ((0.0, (scale, 1 / scale)), (0.5, (scale,))):
+        for factor in factors:
+            param = be.asarray(host * factor).astype(dtype)
+            start, master = widen(param.to_numpy()).astype(np.float64) / factor, param.astype(state, copy=True)
+            means, squares = (be.zeros((size,), dtype=state) for _ in range(2))
+            options = {} if dtype == state else {"masters": [master]}
+            grad = be.ones((size,), dtype=dtype)
+            nn.lamb_step([param], [grad], [means], [squares], step=1, lr=0.25, weight_decay=decay, **options)
+            got = widen((param if dtype == state else master).to_numpy()) / factor
+            want = start - 0.25 * (start if decay else np.linalg.norm(start) / np.sqrt(size))
+            np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
 def test_lamb_takes_whole_steps_where_a_length_is_zero(be):
     param, m, v = be.zeros((3,)), be.zeros((3,)), be.zeros((3,))
     nn.lamb_step([param], [be.ones((3,))], [m], [v], step=1, lr=0.1)
