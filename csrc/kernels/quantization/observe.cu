@@ -123,7 +123,9 @@ STATOR_FN void choose_run(const params::ParameterChoice& p, const T* min, const 
   const float low = convert<float>(min[i]), high = convert<float>(max[i]);
   const float from = low > 0.0f ? 0.0f : low, to = high < 0.0f ? 0.0f : high;
   const float least = float(p.low), most = float(p.high);
-  const float length = p.symmetric ? 2 * (-from > to ? -from : to) : to - from, exact = length / (most - least);
+  // Half of the length, which is finite where the range is.
+  const float half = p.symmetric ? (-from > to ? -from : to) : 0.5f * to - 0.5f * from;
+  const float exact = half / (most - least) * 2;
   const float scale = exact < p.eps ? p.eps : exact;
   const float steps = least - round_even(from / scale), above = steps > least ? steps : least;
   const float zero = p.symmetric ? float(p.middle) : above < most ? above : most;

@@ -50,6 +50,19 @@ def test_parameters_before_anything_was_observed(be):
     assert middle.to_numpy().tolist() == [7]
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("to", ["int8", "uint8"])
+def test_ranges_whose_length_is_beyond_float32(be, to, dtype):
+    low, high = (stator.astype(be.asarray(np.array([v, v / 4])), dtype) for v in (-3e38, 2e38))
+    bottom, top = (widen(v.to_numpy()).astype(np.float64) for v in (low, high))
+    for symmetric, length in ((False, top - bottom), (True, -2 * bottom)):
+        scale, zero = nn.quantization_parameters(low, high, dtype=to, symmetric=symmetric)
+        np.testing.assert_allclose(scale.to_numpy(), length / 255, rtol=1e-6)
+        least, middle = (-128, 0) if to == "int8" else (0, 128)
+        want = [middle] * 2 if symmetric else np.round(least - bottom / (length / 255))
+        np.testing.assert_array_equal(zero.to_numpy(), want)
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_histograms_of_ranges_that_grow(be, dtype):
     """Of eighths and of bins that are cut in halves, so that every element stays in its place."""
