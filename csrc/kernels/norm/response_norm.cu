@@ -37,7 +37,7 @@ struct Response {
   using A = opmath_t<T>;
   const T *x, *grad;
   T *denom, *y;
-  A alpha, beta, k;
+  A alpha, beta, k, share;
   int64_t channels, size;
 
   STATOR_FN explicit Response(const params::ResponseNorm& p)
@@ -48,6 +48,7 @@ struct Response {
         alpha(A(Backward ? 2 * p.alpha * p.beta / double(p.size) : p.alpha / double(p.size))),
         beta(A(p.beta)),
         k(A(p.k)),
+        share(A(p.alpha / double(p.size))),
         channels(p.channels),
         size(p.size) {}
 
@@ -58,7 +59,7 @@ struct Response {
     const A v = convert<A>(x[at]);
     if constexpr (!Backward) return v * v;
     const A d = convert<A>(denom[at]);
-    return convert<A>(grad[at]) * v * negative_power(d, beta) / d;
+    return convert<A>(grad[at]) * v * negative_power(d, beta) / d + (d - d);  // NaN where d is not finite
   }
   STATOR_FN void finish(int64_t at, A sum) const {
     const A v = convert<A>(x[at]);
@@ -71,23 +72,49 @@ struct Response {
     }
   }
 
-  // The result where the sum of the squares is too large for A: x and the window are multiplied by a power of two.
-  STATOR_COLD void finish_large(int64_t base, int64_t inner, int64_t c) const {
-    const int64_t low = c - before() > 0 ? c - before() : 0;
-    const int64_t high = c + behind() < channels - 1 ? c + behind() : channels - 1;
+  // The denominator of channel c where x is multiplied by a power of two that brings its window near 1.
+  struct Scaled {
+    A factor, denom;
+  };
+  STATOR_FN Scaled scaled(int64_t base, int64_t inner, int64_t c) const {
+    const int64_t first = c - size / 2, last = first + size - 1;
+    const int64_t low = first > 0 ? first : 0, high = last < channels - 1 ? last : channels - 1;
     A largest = A(0), sum = A(0);
     STATOR_UNROLL(1)
     for (int64_t other = low; other <= high; ++other)
       largest = Max{}(largest, abs(convert<A>(x[base + other * inner])));
     const A factor = SquareRange<A>::factor(largest);
-    if (factor == A(1)) return;  // an element is not finite
     STATOR_UNROLL(1)
     for (int64_t other = low; other <= high; ++other) {
       const A v = convert<A>(x[base + other * inner]) * factor;
       sum += v * v;
     }
-    const A v = convert<A>(x[base + c * inner]) * factor, d = k * factor * factor + alpha * sum;
-    y[base + c * inner] = convert<T>(v * negative_power(d, beta) * pow(factor, 2 * beta - 1));
+    return {factor, k * factor * factor + share * sum};
+  }
+
+  // The result where a denominator is too large for its dtype.
+  STATOR_COLD void finish_large(int64_t base, int64_t inner, int64_t c) const {
+    const int64_t own = base + c * inner;
+    if constexpr (!Backward) {
+      const Scaled s = scaled(base, inner, c);
+      if (s.factor == A(1)) return;  // an element is not finite
+      const A v = convert<A>(x[own]) * s.factor;
+      y[own] = convert<T>(v * negative_power(s.denom, beta) * pow(s.factor, 2 * beta - 1));
+    } else {
+      const int64_t low = c - before() > 0 ? c - before() : 0;
+      const int64_t high = c + behind() < channels - 1 ? c + behind() : channels - 1;
+      A sum = A(0), slope = A(0);
+      STATOR_UNROLL(1)
+      for (int64_t other = low; other <= high; ++other) {
+        const int64_t at = base + other * inner;
+        const A d = convert<A>(denom[at]);
+        const Scaled s = isinf(d) ? scaled(base, inner, other) : Scaled{A(1), d};
+        const A power = negative_power(s.denom, beta) * pow(s.factor, 2 * beta), g = convert<A>(grad[at]) * power;
+        sum += g / s.denom * (convert<A>(x[at]) * s.factor) * (convert<A>(x[own]) * s.factor);
+        if (other == c) slope = g;
+      }
+      y[own] = convert<T>(slope - alpha * sum);
+    }
   }
 };
 
@@ -105,7 +132,7 @@ STATOR_FN void respond_down(const Response<T, Backward>& r, int64_t base, int64_
       STATOR_UNROLL(1)
       for (int64_t other = low; other <= high; ++other) sum += r.term(base + other * inner);
       r.finish(base + c * inner, sum);
-      if (!Backward && !isfinite(sum)) r.finish_large(base, inner, c);
+      if (!isfinite(r.alpha * sum)) r.finish_large(base, inner, c);
     }
     return;
   }
@@ -121,7 +148,7 @@ STATOR_FN void respond_down(const Response<T, Backward>& r, int64_t base, int64_
     STATOR_UNROLL()
     for (int k = 0; k < H; ++k) sum += H - k <= r.size ? held[k] : A(0);
     r.finish(base + c * inner, sum);
-    if (!Backward && !isfinite(sum)) r.finish_large(base, inner, c);
+    if (!isfinite(r.alpha * sum)) r.finish_large(base, inner, c);
   }
 }
 
@@ -146,12 +173,10 @@ STATOR_FN void respond_tile(const Response<T, Backward>& r, int64_t base, int64_
         for (int j = 0; j < count; ++j) sum[j] += r.term(base + other * inner + j);
     }
     for (int j = 0; j < count; ++j) r.finish(base + c * inner + j, sum[j]);
-    if constexpr (!Backward) {
-      int large = 0;
-      for (int j = 0; j < count; ++j) large |= int(!isfinite(sum[j]));
-      for (int j = 0; large && j < count; ++j)
-        if (!isfinite(sum[j])) r.finish_large(base + j, inner, c);
-    }
+    int large = 0;
+    for (int j = 0; j < count; ++j) large |= int(!isfinite(r.alpha * sum[j]));
+    for (int j = 0; large && j < count; ++j)
+      if (!isfinite(r.alpha * sum[j])) r.finish_large(base + j, inner, c);
   }
 }
 

@@ -169,7 +169,9 @@ SpectralNormalized spectral_norm(const Array& weight, const Array& u, const Spec
     throw ValueError(std::string(call.name()), "n_iterations=" + std::to_string(o.iterations), "pass 0 or more");
   const Stream on = call.on();
   const Array across = matrix_transpose(m.flat);
-  Array left = u, right = o.v ? *o.v : over_length(op, matmul(across, u, {}, on), o.eps, on);
+  // u of any length has the same v; of a long one the products with the weight could overflow.
+  const auto first = [&] { return over_length(op, matmul(across, over_length(op, u, o.eps, on), {}, on), o.eps, on); };
+  Array left = u, right = o.v ? *o.v : first();
   constexpr int64_t polled = 256;  // iterations between two questions whether the call is to end early
   for (int64_t i = 0; i < o.iterations; ++i) {
     if (i % polled == polled - 1) runtime::poll_interrupt(uint16_t(op));

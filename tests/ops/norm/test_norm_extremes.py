@@ -140,6 +140,9 @@ def test_spectral_norm_of_scaled_weights(be, dtype):
         scaled, *_, large = nn.spectral_norm(weight * scale, u / stator.linalg.vector_norm(u), n_iterations=5)
         np.testing.assert_allclose(scaled.to_numpy(), w.to_numpy(), rtol=1e-4)
         np.testing.assert_allclose(large.to_numpy(), sigma.to_numpy() * scale, rtol=1e-4)
+        long_u, *_, large = nn.spectral_norm(weight * scale, u * scale, n_iterations=5)
+        np.testing.assert_allclose(long_u.to_numpy(), w.to_numpy(), rtol=1e-4)
+        np.testing.assert_allclose(large.to_numpy(), sigma.to_numpy() * scale, rtol=1e-4)
 
 
 @pytest.mark.parametrize("size", [3, 20])
@@ -152,6 +155,33 @@ def test_local_response_norm_of_large_elements(be, scale, shape, size):
     padded = np.pad(wide**2, [(0, 0), (before, size - 1 - before)] + [(0, 0)] * (len(shape) - 2))
     squares = sum(padded[:, k : k + shape[1]] for k in range(size))
     np.testing.assert_allclose(y.to_numpy(), wide * (1 + 1e-4 / size * squares) ** -0.75, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [3, 20])
+@pytest.mark.parametrize("shape", [(2, 5), (2, 30, 140)])
+@pytest.mark.parametrize("dtype, scale", [("float16", 1e4), ("bfloat16", 1e25), ("float32", 1e22), ("float64", 1e170)])
+def test_gradients_of_local_response_norm_at_infinite_denominators(be, dtype, scale, shape, size):
+    """The limits are not 0: denominators that their dtype cannot hold are found again."""
+    x, grad = (
+        be.asarray(np.clip(ordinary(shape, "float64", k), -3, 3) * s).astype(dtype)
+        for k, s in enumerate((scale, min(scale, 1e20)))
+    )
+    alpha = 0.01 if dtype == "float16" else 1e-4
+    denom = nn.local_response_norm(x, size, alpha=alpha)[1]
+    assert np.isinf(values(denom)).any()
+    wide, slope = values(x).astype(np.longdouble), values(grad).astype(np.longdouble)
+
+    def windows(v, before):
+        padded = np.pad(v, [(0, 0), (before, size - 1 - before)] + [(0, 0)] * (len(shape) - 2))
+        return sum(padded[:, k : k + shape[1]] for k in range(size))
+
+    d = 1 + np.longdouble(alpha) / size * windows(wide**2, size // 2)
+    terms, before = slope * wide * d**-1.75, size - 1 - size // 2
+    own, factor = slope * d**-0.75, 1.5 * np.longdouble(alpha) / size * wide
+    got = values(nn.local_response_norm_backward(grad, x, denom, size, alpha=alpha))
+    off = np.abs(got - (own - factor * windows(terms, before)))
+    rtol = {"float16": 0.003, "bfloat16": 0.02}.get(dtype, 1e-5)
+    assert np.all(off <= rtol * (np.abs(own) + np.abs(factor) * windows(np.abs(terms), before)))
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4), (2, 3, 0)])
