@@ -65,24 +65,6 @@ Status instantiate(ContextHandle handle, GraphHandle, GraphHandle) { return usab
 // interrupted.
 constexpr int64_t inline_loop = 20'000'000;
 
-const char* run_all(const Graph& graph) {
-  for (size_t at = 0; at < graph.calls.size();) {
-    const GraphStep& step = graph.calls[at];
-    const char* fault = nullptr;
-    switch (step.kind) {
-      case GraphStep::Kind::node:
-        fault = step.node.run(step.node, graph.context, graph.arguments->at(step.node.offset), 0, step.node.blocks);
-        break;
-      case GraphStep::Kind::graph: fault = run_all(*step.graph); break;
-      case GraphStep::Kind::enter: at = *step.more ? at : step.other; break;
-      case GraphStep::Kind::leave: at = step.repeats && *step.more ? step.other : at; break;
-    }
-    if (fault) return fault;
-    ++at;
-  }
-  return nullptr;
-}
-
 // A launch whose work is queued. Items are made up to the next condition; the item that reads it makes the next ones
 // and puts them before what was enqueued in the stream since.
 class Run : public std::enable_shared_from_this<Run> {
@@ -93,24 +75,17 @@ class Run : public std::enable_shared_from_this<Run> {
 
   // Runs inline, up to the end or to a round of a loop that has taken long: then false, and next() goes on from there.
   bool run_inline(const char** fault) {
-    const int64_t begin = now();
-    while (!at_.empty()) {
+    const int64_t begin = graph_->repeats ? now() : 0;
+    while (const GraphStep* step = reach_step()) {
       auto& [graph, at] = at_.back();
-      if (at == graph->calls.size()) {
-        at_.pop_back();
-        if (!at_.empty()) ++at_.back().second;
-        continue;
-      }
-      const GraphStep& step = graph->calls[at];
-      if (step.kind == GraphStep::Kind::graph) {
-        at_.push_back({step.graph.get(), 0});
-      } else if (step.kind == GraphStep::Kind::node) {
-        *fault = step.node.run(step.node, graph->context, graph->arguments->at(step.node.offset), 0, step.node.blocks);
+      if (step->kind == GraphStep::Kind::node) {
+        const Node& node = step->node;
+        *fault = node.run(node, graph->context, graph->arguments->at(node.offset), 0, node.blocks);
         if (*fault) return true;
         ++at;
       } else {
         decide();
-        if (step.repeats && now() - begin > inline_loop && !at_.empty()) return false;
+        if (step->repeats && now() - begin > inline_loop) return false;
       }
     }
     return true;
@@ -118,19 +93,8 @@ class Run : public std::enable_shared_from_this<Run> {
 
   std::vector<std::unique_ptr<Item>> next() {
     std::vector<std::unique_ptr<Item>> items;
-    while (!at_.empty()) {
-      auto& [graph, at] = at_.back();
-      if (at == graph->calls.size()) {
-        at_.pop_back();
-        if (!at_.empty()) ++at_.back().second;
-        continue;
-      }
-      const GraphStep& step = graph->calls[at];
-      if (step.kind == GraphStep::Kind::graph) {
-        at_.push_back({step.graph.get(), 0});
-        continue;
-      }
-      if (step.kind != GraphStep::Kind::node) {
+    while (const GraphStep* step = reach_step()) {
+      if (step->kind != GraphStep::Kind::node) {
         items.push_back(make_item(1, 1, [run = shared_from_this()](int64_t, int64_t) -> const char* {
           run->decide();
           Scheduler::instance().insert(run->stream_, run->next());
@@ -138,8 +102,8 @@ class Run : public std::enable_shared_from_this<Run> {
         }));
         return items;
       }
-      items.push_back(item_of(*graph, step.node));
-      ++at;
+      items.push_back(item_of(*at_.back().first, step->node));
+      ++at_.back().second;
     }
     return items;
   }
@@ -151,6 +115,23 @@ class Run : public std::enable_shared_from_this<Run> {
                      [run = shared_from_this(), arguments, &node](int64_t first, int64_t last) {
                        return node.run(node, run->graph_->context, arguments->at(node.offset), first, last);
                      });
+  }
+
+  // The call that comes next, a node or a condition, after the ends and in the beginnings of inner graphs; null at the
+  // end.
+  const GraphStep* reach_step() {
+    while (!at_.empty()) {
+      const auto& [graph, at] = at_.back();
+      if (at == graph->calls.size()) {
+        at_.pop_back();
+        if (!at_.empty()) ++at_.back().second;
+      } else if (graph->calls[at].kind == GraphStep::Kind::graph) {
+        at_.push_back({graph->calls[at].graph.get(), 0});
+      } else {
+        return &graph->calls[at];
+      }
+    }
+    return nullptr;
   }
 
   void decide() {
@@ -186,11 +167,8 @@ Status launch(ContextHandle handle, GraphHandle graph_handle, bool synchronous, 
       std::vector<std::unique_ptr<Item>> rest;
       try {
         const char* message = nullptr;
-        if (!graph->repeats) {
-          message = run_all(*graph);
-        } else if (const auto run = std::make_shared<Run>(graph, stream); !run->run_inline(&message)) {
-          rest = run->next();
-        }
+        const auto run = std::make_shared<Run>(graph, stream);
+        if (!run->run_inline(&message)) rest = run->next();
         if (message) context.fault(message);
       } catch (const std::exception& error) {
         context.fault(error.what());
