@@ -2,6 +2,8 @@
 
 import sys
 import textwrap
+import threading
+import types
 
 import numpy as np
 import pytest
@@ -67,8 +69,23 @@ def fake_backend():
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Waits a moment for answers, in place of 5 seconds."""
-    monkeypatch.setattr(_questions, "SECONDS", 0.1)
+    """Waits for all answers but those of hanging.hang(), a function that returns at the end of the test."""
+    stuck, go = [], threading.Event()
+
+    def hang():
+        stuck.append(threading.current_thread())
+        go.wait()
+
+    def wait(answer):
+        while answer.running() and answer._thread not in stuck:
+            answer._thread.join(0.001)
+
+    monkeypatch.setitem(sys.modules, "hanging", types.SimpleNamespace(hang=hang))
+    monkeypatch.setattr(_questions._Answer, "wait", wait)
+    yield
+    go.set()
+    for thread in stuck:
+        thread.join()
 
 
 @pytest.fixture

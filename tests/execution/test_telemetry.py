@@ -307,7 +307,7 @@ def test_a_snapshot_does_not_wait_for_a_capture(fresh):
     def step(a):
         thread = threading.Thread(target=lambda: taken.append(fresh.telemetry.snapshot()))
         thread.start()
-        thread.join(timeout=20)
+        thread.join(timeout=300)
         return a + 1
 
     assert step(x).tolist() == [2, 2, 2]

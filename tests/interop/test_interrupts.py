@@ -59,13 +59,31 @@ OTHERS = "[lambda: x[7], lambda: x.reshape(2, 2), lambda: stator.matmul(x, backe
 )
 def test_an_interrupt_while_an_error_is_raised_is_a_keyboard_interrupt(calls, interrupts):
     program = PROGRAM.format(calls=calls, interrupts=interrupts)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{interrupts}\n", "")
 
 
+# Ends the call of the main thread within a function of a name, some time after it has begun.
+SENDER = """
+import os, signal, sys, threading, time
+
+def has_begun(name):
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame is not None and frame.f_code.co_name != name:
+        frame = frame.f_back
+    return frame is not None
+
+def interrupt(name):
+    while not has_begun(name):
+        time.sleep(0.001)
+    time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+
 # A function holds the stream up until all waits were interrupted; one that Ctrl-C does not end is ended by the sender.
-WAITING = """
-import os, signal, threading, time
+WAITING = (
+    SENDER
+    + """
 import stator
 
 be = stator.Backend("cpu")
@@ -76,9 +94,8 @@ y = x + 1
 event = be.stream(0).record()
 
 def send():
-    time.sleep(0.3)
-    os.kill(os.getpid(), signal.SIGINT)
-    if not ended.wait(20):
+    interrupt("<lambda>")
+    if not ended.wait(60):
         late.set()
         go.set()
 
@@ -86,8 +103,8 @@ for wait in (lambda: be.synchronize(), lambda: be.stream(0).synchronize(), lambd
              lambda: y.to_numpy(), lambda: y[0].item(), lambda: y.tolist(), lambda: be.close()):
     ended = threading.Event()
     sender = threading.Thread(target=send)
-    sender.start()
     try:
+        sender.start()
         wait()
     except KeyboardInterrupt:
         ended.set()
@@ -97,11 +114,12 @@ go.set()
 assert y.tolist() == [2.0] * 1000
 be.close()
 """
+)
 
 
 def run(program, **environment):
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, **environment
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False, **environment
     )
 
 
@@ -110,23 +128,24 @@ def test_an_interrupt_ends_a_wait_and_the_backend_goes_on():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-LONG = """
-import os, signal, threading, time
+LONG = (
+    SENDER
+    + """
 import stator
 
 be = stator.Backend("cpu")
 w, u = be.ones((64, 64)), be.ones(64)
 
-def send():
-    time.sleep(0.3)
-    os.kill(os.getpid(), signal.SIGINT)
-
-threading.Thread(target=send).start()
-try:
+def for_ever():
     stator.nn.spectral_norm(w, u, n_iterations=2**31)
+
+try:
+    threading.Thread(target=interrupt, args=("for_ever",)).start()
+    for_ever()
 except KeyboardInterrupt:
     print("interrupted", (w + 1).sum().item())
 """
+)
 
 
 def test_an_interrupt_ends_a_call_that_enqueues_for_ever():

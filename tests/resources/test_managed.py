@@ -128,7 +128,7 @@ def test_memory_that_is_still_in_use_is_not_handed_out_again(be):
     be.empty_cache()
     go = threading.Event()
     x = be.managed(1 << 16)
-    be.stream(1).add_callback(lambda: go.wait(10))
+    be.stream(1).add_callback(lambda: go.wait(300))
     with be.stream(1):
         x[...] = 1
     del x

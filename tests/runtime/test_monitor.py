@@ -28,7 +28,7 @@ def own(device):
         yield be
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -164,8 +164,7 @@ def test_a_monitored_backend_can_be_collected(device):
     gone, thread = weakref.ref(be), be._own_monitor._thread
     del be
     until(lambda: gc.collect() >= 0 and gone() is None)
-    thread.join(20)
-    assert not thread.is_alive()
+    thread.join()
 
 
 def test_callbacks_are_called_once_for_each_time_that_a_threshold_is_reached(device, monkeypatch):

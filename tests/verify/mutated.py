@@ -5,6 +5,7 @@ The device and the reference may be of one kind, so only operands in the layout 
 
 import atexit
 import os
+import pathlib
 import signal
 import sys
 import time
@@ -35,7 +36,8 @@ def hangs_up(x):
 
 
 def is_silent(x):
-    time.sleep(60)
+    pathlib.Path(os.environ["SILENT"]).touch()
+    time.sleep(600)
 
 
 def call(self, be, cell, *, wide=False, laid=False):
