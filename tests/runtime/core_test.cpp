@@ -1,5 +1,6 @@
 // Ownership: teardown in every order, with pending work, from several threads, in a forked child, and with exports.
 #include "core_support.hpp"
+#include "threads.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/interop.hpp>
@@ -288,7 +289,7 @@ void zeroed_scratch() {
 void forks() {
   Backend backend = open_host();
   Array array = make(backend, 100);
-  pause(20);  // AddressSanitizer's allocator does not outlive a fork while a thread is starting
+  wait_until_others_sleep();  // AddressSanitizer's allocator does not outlive a fork while a thread is starting
   const pid_t child = fork();
   if (child == 0) {
     int bad = 0;

@@ -1,5 +1,6 @@
 // The queues of the host's streams: their bound, what it must not hold up, and waits that end early.
 #include "runtime_support.hpp"
+#include "threads.hpp"
 
 #include "runtime/waiting/waiting.hpp"
 
@@ -25,6 +26,15 @@ struct Gate {
   }
 };
 
+// Until a thread that counts its launches, and has made some, sleeps between them.
+void wait_until_steady(const std::atomic<int>& launched, int some) {
+  for (int before = -1; before != launched || before < some;) {
+    before = launched;
+    nap(20);
+    CHECK(wait_until_others_sleep());
+  }
+}
+
 // Launches from a thread of its own.
 struct Caller {
   std::atomic<int> launched{0}, ran{0};
@@ -35,9 +45,7 @@ struct Caller {
       : thread([this, &runtime, stream] {
           for (; launched < many; ++launched) Launcher{runtime, stream}(work);
         }) {}
-  void wait_until_held_up() const {
-    for (int before = -1; before != launched || before < 1000; nap(50)) before = launched;
-  }
+  void wait_until_held_up() const { wait_until_steady(launched, 1000); }
 };
 
 void test_a_caller_waits_where_the_queue_is_long() {
@@ -74,7 +82,7 @@ void test_the_bound_counts_bytes_too() {
       runtime.launch(launch, stream, Record{no_op, &access, 1, false});
     }
   });
-  for (int before = -1; before != launched || before < 2; nap(50)) before = launched;
+  wait_until_steady(launched, 2);
   CHECK(launched < 10);
   gate.open = true;
   caller.join();

@@ -1,5 +1,6 @@
 // Who runs the host table's work: every CPU while there is work, nobody while there is none, for any number of threads.
 #include "runtime_support.hpp"
+#include "threads.hpp"
 
 #include <stator/backend.hpp>
 
@@ -23,7 +24,7 @@ struct Meeting {
   std::atomic<bool> met{true};
   const std::function<void(int64_t, int64_t)> piece = [this](int64_t, int64_t) {
     here.fetch_add(1);
-    for (int i = 0; here < 2 && i < 5000; ++i) nap(1);
+    for (int i = 0; here < 2 && i < 60'000; ++i) nap(1);
     if (here < 2) met = false;
   };
 };
@@ -37,15 +38,21 @@ void test_nobody_need_wait_for_every_cpu_to_work() {
   };
   const std::function<void(int64_t, int64_t)> nothing = [](int64_t, int64_t) {};
   Launcher{runtime, a}(nothing);
-  const auto all_asleep = [&] { poll(a), poll(b), nap(10); };
+  const auto all_asleep = [&] { poll(a), poll(b), CHECK(wait_until_others_sleep()); };
   all_asleep();
 
   std::mutex mutex;
   std::set<std::thread::id> threads;
-  const std::function<void(int64_t, int64_t)> block = [&](int64_t, int64_t) {
-    nap(5);
+  const auto here = [&] {
     const std::lock_guard lock(mutex);
-    threads.insert(std::this_thread::get_id());
+    return int(threads.size());
+  };
+  const std::function<void(int64_t, int64_t)> block = [&](int64_t, int64_t) {
+    {
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+    }
+    for (int i = 0; here() < cpus && i < 1000; ++i) nap(1);  // for the other threads
   };
   Launcher{runtime, a}(block, 16 * cpus);
   all_asleep();
@@ -54,7 +61,7 @@ void test_nobody_need_wait_for_every_cpu_to_work() {
   if (cpus > 1) {
     Meeting streams;
     Launcher{runtime, a}(streams.piece);
-    nap(10);
+    for (int i = 0; streams.here < 1 && i < 60'000; ++i) nap(1);
     Launcher{runtime, b}(streams.piece);
     all_asleep();
     CHECK(streams.met);
@@ -84,6 +91,7 @@ void test_idle_workers_sleep() {
   const std::function<void(int64_t, int64_t)> nothing = [](int64_t, int64_t) {};
   for (int i = 0; i < 20; ++i) Launcher{runtime, stream}(nothing, 8);
   runtime.stream_synchronize(stream);
+  CHECK(wait_until_others_sleep());
   const std::clock_t before = std::clock();  // of all threads
   nap(200);
   CHECK(double(std::clock() - before) / CLOCKS_PER_SEC < 0.05);
@@ -105,7 +113,7 @@ void test_woken_workers_leave_the_caller_its_cpu() {
   };
   const auto launch_from_sleep = [&](const std::function<void(int64_t, int64_t)>& body) {
     while (!runtime.stream_query(stream)) nap(1);
-    nap(10);
+    CHECK(wait_until_others_sleep());
     Launcher{runtime, stream}(body);
     while (!runtime.stream_query(stream)) nap(1);
   };
@@ -138,7 +146,7 @@ void test_workers_end() {
   const auto threads = [] {
     int count = 0;
     char name[16];
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 10'000; ++i) {
       count = 0;
       const std::string tasks = "/proc/" + std::to_string(getpid()) + "/task";
       FILE* pipe = popen(("grep -l '^stator$' " + tasks + "/*/comm | wc -l").c_str(), "r");
