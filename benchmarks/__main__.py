@@ -12,7 +12,6 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
@@ -24,15 +23,18 @@ from rich.progress import Progress
 
 import stator
 
-from .cases import Case, Plan, build, plans
+from .build import build
+from .cases import Case, Plan, plans
+from .floors import Floor, ceilings, copies
 from .gate import verdict
 from .inputs import SIZES, Pool
 from .report import Row, show, summary, write
 from .scratch import excess, scratch_bytes
-from .timing import FULL, QUICK, Effort, Floor, paired
+from .timing import FULL, QUICK, Burst, Effort, Leg, paired
+from .ways import timed_legs
 
-QUICK_SECONDS = 40.0  # of three minutes; the rest goes to making operands and checking results
-FULL_CASE_SECONDS = 2.0
+QUICK_MINUTES = 0.6  # of timing; more goes to making operands and checking results
+CASE_SECONDS = 1.0  # of an attempt, where no time is given
 RENEWED = 1 << 30  # bytes by which a backend's peak may exceed what is live, until another backend is opened
 
 
@@ -53,16 +55,6 @@ def peers_for(be: stator.Backend, wanted: list[str]) -> dict[str, Any]:
     return found
 
 
-def wait_for(be: stator.Backend, peers: dict[str, Any]) -> dict[str, Callable[[], None]]:
-    """The functions that wait for each library's device."""
-    finish: dict[str, Callable[[], None]] = {"ours": be.synchronize, "numpy": lambda: None}
-    if "torch" in peers:
-        finish["torch"] = peers["torch"].cuda.synchronize if be.device.type == "cuda" else (lambda: None)
-    if "cupy" in peers:
-        finish["cupy"] = peers["cupy"].cuda.Device().synchronize
-    return finish
-
-
 def _finite(x: float) -> float | None:
     """The number, or None for infinity and NaN, which JSON does not have."""
     return x if np.isfinite(x) else None
@@ -76,7 +68,12 @@ class Run:
         self._open()
         self.peers = peers_for(self.be, wanted)
         cold = (32 if self.be.device.type == "cpu" else 200) << 20
-        self.pool, self.floor = Pool(cold, 4 if self.be.device.type == "cpu" else 16), Floor(self.be, cold)
+        self.pool = Pool(cold, 4 if self.be.device.type == "cpu" else 16)
+        self.floor = Floor(lambda size: map(self._burst, copies(self.be, size, cold)), effort)
+        self.ceilings = ceilings(self.be, self._burst, (64 if self.be.device.type == "cpu" else 512) << 20, effort)
+
+    def _burst(self, leg: Leg) -> Burst:
+        return timed_legs(self.be, leg, {}, {}).bursts["ours"]
 
     def _open(self) -> None:
         self.stack = ExitStack()
@@ -92,26 +89,31 @@ class Run:
         if figures["peak_bytes"] - figures["live_bytes"] > RENEWED:
             self.close()
             self._open()
-            self.floor.be = self.be
 
     def _timed(self, case: Case, seconds: float) -> Row:
         """The times of a case that is right, and what its calls take of memory; of one that takes too much no times."""
-        legs, arguments = {"ours": case.ours, **case.peers}, case.ours.sets[0]
+        arguments = case.ours.sets[0]
         with np.errstate(all="ignore"):
-            t = paired(legs, wait_for(self.be, self.peers), self.effort, seconds)
+            legs = timed_legs(self.be, case.ours, case.peers, self.peers)
+            t = paired(legs.bursts, self.effort, seconds, base=legs.base)
+            ways = legs.ways
+            del legs
             scratch = scratch_bytes(self.be, lambda: case.ours.call(*arguments))
         row: Row = {"scratch_bytes": scratch}
         if too_much := excess(case.plan, scratch):
             return row | {"valid": False, "note": "; ".join([*case.notes, too_much])}
         floor = self.floor(case.bytes)
         row |= {"ours_us": t.ours, "floor_us": floor, "e_floor": floor / t.ours, "rounds": t.rounds}
+        row |= {"ours_way": ways["ours"], "refused": "; ".join(f"{name}: {why}" for name, why in t.refused.items())}
         for name, ratio in t.ratio.items():
-            row |= {f"{name}_us": t.peers[name], f"r_{name}": ratio, f"r_{name}_pm": t.spread[name]}
+            row |= {f"{name}_us": t.peers[name], f"r_{name}": ratio, f"r_{name}_pm": ratio * t.spread[name]}
+            row |= {f"{name}_way": ways[name], f"{name}_path": case.paths.get(name, "")}
         return row
 
     def row(self, plan: Plan, seconds: float) -> Row:
         """Validates a case, then times it. A case that raises counts as wrong; none is dropped."""
         self.renew()
+        self.spent = 0.0  # seconds that timing took
         row: Row = {"case": plan.name, **asdict(plan), "valid": False, "error": None, "note": ""}
         try:
             case = build(self.be, plan, self.peers, self.pool)
@@ -124,23 +126,26 @@ class Run:
             }
             if checked.right:
                 case.result = None
+                start = time.monotonic()
                 row |= self._timed(case, seconds)
+                self.spent = time.monotonic() - start
         except Exception as error:  # the report names the case and the error
             row["note"] = f"{type(error).__name__}: {error}"
             row["valid"] = False
         return row
 
 
-def measure(run: Run, todo: list[Plan], quick: bool, console: Console) -> list[Row]:
-    """The rows of all cases; --quick divides the time that is left among the cases that are left."""
+def measure(run: Run, todo: list[Plan], minutes: float | None, console: Console) -> list[Row]:
+    """The rows of all cases; minutes of timing are divided among the cases that are left."""
     rows: list[Row] = []
-    end = time.monotonic() + QUICK_SECONDS
+    left = 60 * (minutes or 0)
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("benchmarks", total=len(todo))
         for k, plan in enumerate(todo):
             progress.update(task, advance=1, description=plan.name)
-            seconds = max(end - time.monotonic(), 0) / (len(todo) - k)
-            rows.append(run.row(plan, 0.6 * seconds if quick else FULL_CASE_SECONDS))
+            share = max(left, 0) / (len(todo) - k)
+            rows.append(run.row(plan, share / 2 if minutes else CASE_SECONDS))  # the other half warms, or is left over
+            left -= run.spent
     return rows
 
 
@@ -149,8 +154,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--target", choices=["emulated"], help="counters on an emulated device; has options of its own")
     parser.add_argument("--quick", action="store_true", help="every op, but few dtypes and sizes: at most 3 minutes")
+    parser.add_argument("--minutes", type=float, metavar="M", help="of timing; with --quick one half, and few rounds")
     parser.add_argument("--json", action="store_true", help="print one object: cases, geomean, worst, worst_op")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write CSV, JSON, a Markdown summary and a plot")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write CSV, JSON and a Markdown summary")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains this")
     parser.add_argument("--op", nargs="*", default=[], help="these ops")
     parser.add_argument("--dtypes", nargs="*", default=[], help="these dtypes")
@@ -176,11 +182,13 @@ def main() -> int:
 
         return emulated.main()
     args = arguments()
-    console = Console(stderr=args.json) if sys.stdout.isatty() else Console(stderr=args.json, width=120)
-    with closing(Run(args.device, args.peers, QUICK if args.quick else FULL)) as run:
-        rows = measure(run, chosen(args), args.quick, console)
-        device, target, libraries = str(run.be.device), run.be.kernels, run.peers
-    peers = [p for p in ("numpy", "torch", "cupy") if any(f"r_{p}" in r for r in rows)]
+    console = Console(stderr=args.json) if sys.stdout.isatty() else Console(stderr=args.json, width=150)
+    brief = args.quick and not args.minutes
+    with closing(Run(args.device, args.peers, QUICK if brief else FULL)) as run:
+        rows = measure(run, chosen(args), args.minutes or (QUICK_MINUTES if brief else None), console)
+        device, target, libraries, most = str(run.be.device), run.be.kernels, run.peers, run.ceilings
+        products = "may round operands to TF32" if run.be.options["allow_tf32"] else "exact"
+    peers = [p for p in ("numpy", "torch", "torch_tf32", "cupy") if any(f"r_{p}" in r for r in rows)]
     versions = {"stator": stator.__version__, "numpy": np.__version__, "python": platform.python_version()}
     report: dict[str, Any] = {
         "command": " ".join(["python -m benchmarks", *sys.argv[1:]]),
@@ -189,6 +197,8 @@ def main() -> int:
         "machine": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "versions": versions | {name: library.__version__ for name, library in libraries.items()},
+        "ceilings": most,
+        "float32_products": products,
         "wrong": [r["case"] for r in rows if not r["valid"]],
         "summary": [summary(rows, p) for p in peers],
     }
@@ -198,7 +208,7 @@ def main() -> int:
         first = report["summary"][0] if report["summary"] else {}
         print(json.dumps(report | {"cases": rows} | {k: first.get(k) for k in ("geomean", "worst", "worst_op")}))
     else:
-        show(console, rows, peers)
+        show(console, rows, report, peers)
         console.print_json(json.dumps(report))
     return 1 if report["wrong"] else 0
 

@@ -1,4 +1,4 @@
-"""The case table: op x size x layout x dtype. A plan is plain data; building it draws inputs and finds the calls."""
+"""The case table: op x size x layout x dtype. A plan is plain data, of which build.py makes a case."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-import stator
-
-from .domains import core
-from .inputs import LAYOUTS, SHAPES, SIZES, Pool, upload
-from .numpy_peer import numpy_call, widened
-from .table import PRODUCTS, TABLE, first, in_family, kind, ours, scalar_special
-from .torch_peer import cupy_call, to_torch, torch_call
+from .inputs import LAYOUTS, SIZES
+from .table import TABLE, kind, scalar_special
+from .timing import Leg
 
 # Ops that --quick also times at 2^24 elements: one for each kind of kernel.
 LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "astype"}
@@ -24,6 +20,12 @@ LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
 IN_PLACE = ("sgd_step", "rmsprop_step", "adagrad_step", "adam_step", "lamb_step", "lion_step")
 # Families whose operands are no matrices.
 ALONE = ("convolution", "pooling", "quantization", "recurrent", "resampling")
+# Layers of networks, the usual one first: layers/convolutions.py and layers/norms.py have their shapes.
+NETWORKS = {
+    "conv2d": ("", "deep", "pointwise", "depthwise", "first"),
+    "conv2d_backward": ("", "depthwise"),
+    **dict.fromkeys(("batch_norm", "batch_norm_backward"), ("", "deep")),
+}
 Arrays = tuple[np.ndarray, ...]
 
 
@@ -52,19 +54,12 @@ class Plan:
 
 
 @dataclass
-class Leg:
-    """One library's function, and the sets of arguments that its calls rotate through."""
-
-    call: Callable[..., Any]
-    sets: list[tuple[Any, ...]]
-
-
-@dataclass
 class Case:
     """A case that is ready to be validated and timed.
 
     arrays: the first set of arguments on the host, which the gate checks. bytes: those of operands and result, each
-    counted once.
+    counted once. paths: of peers that say it, the way that they chose. terms: those of the sums that results are, where
+    they are more than the result's last axis has.
     """
 
     plan: Plan
@@ -74,6 +69,8 @@ class Case:
     bytes: int
     result: Any
     notes: list[str] = field(default_factory=list)
+    paths: dict[str, str] = field(default_factory=dict)
+    terms: int = 1
     reference: Callable[..., Any] | None = None
 
 
@@ -89,7 +86,14 @@ def variants(name: str) -> tuple[str, ...]:
         return ("", "axis0", "axis1", "rows_axis1")
     if name == "choice":
         return ("", "weighted", "distinct")
+    if name in NETWORKS:
+        return NETWORKS[name]
     return ("", "scalar", "row") if name == "add" else ("",)
+
+
+def sizes(name: str, variant: str) -> tuple[int, ...]:
+    """The sizes of a case: no layer of a network is small but the usual one, of smaller images."""
+    return SIZES[1:] if variant and name in NETWORKS else SIZES
 
 
 def _preferred(name: str) -> tuple[str, str | None]:
@@ -104,7 +108,8 @@ def _preferred(name: str) -> tuple[str, str | None]:
 def _quick(name: str, variant: str) -> Iterator[Plan]:
     one, two = _preferred(name)
     plan = partial(Plan, name, TABLE[name]["family"], variant)
-    yield plan(one, 1_000, "contiguous")
+    if 1_000 in sizes(name, variant):
+        yield plan(one, 1_000, "contiguous")
     yield plan(one, 1_000_000, "contiguous")
     if variant == variants(name)[0]:
         if not scalar_special(name) and layouts(name) == LAYOUTS:
@@ -146,6 +151,9 @@ def layouts(name: str) -> tuple[str, ...]:
         "update_running_stats",
         "local_response_norm",
         "local_response_norm_backward",
+        "attention",
+        "ctc_loss",
+        "ctc_loss_backward",
         *(name for name, row in TABLE.items() if row["family"] in ALONE),
     )
     return LAYOUTS[:1] if alone else LAYOUTS
@@ -159,90 +167,10 @@ def plans(quick: bool) -> list[Plan]:
             if quick:
                 made += _quick(name, variant)
             else:
-                every = ((d, s, y) for d in TABLE[name]["dtypes"] for s in SIZES for y in layouts(name))
+                every = ((d, s, y) for d in TABLE[name]["dtypes"] for s in sizes(name, variant) for y in layouts(name))
                 made += [Plan(name, TABLE[name]["family"], variant, *case) for case in every]
     return made
 
 
-def _inputs(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    shape = (plan.size // 8, 8) if plan.variant.startswith("rows") else SHAPES[plan.size]
-    shape = shape[:: -1 if plan.layout == "transposed" else 1]
-    ranges = core(plan.op)
-    made = []
-    for k, within in enumerate(ranges):
-        dtype = "bool" if k == 0 and TABLE[plan.op]["shape_class"] == "select" else plan.dtype
-        made.append(pool.array(shape, dtype, within, turn * len(ranges) + k, plan.layout))
-    if plan.op in PRODUCTS and plan.dtype.startswith("complex"):
-        made[0] = (made[0] / np.abs(made[0])).astype(plan.dtype)  # products neither overflow nor vanish
-    if plan.variant == "row":
-        made[1] = made[1][0].copy()
-    return tuple(made[:1] if plan.variant == "scalar" else made)
-
-
-def _with_plan(plan: Plan, call: Callable[..., Any]) -> Callable[..., Any]:
-    if plan.variant == "scalar":
-        return lambda x: call(x, 3)
-    if plan.axis is not None:
-        return lambda x: call(x, axis=plan.axis)
-    return call
-
-
 def size_of(result: Any) -> int:
     return sum(size_of(r) for r in result) if isinstance(result, (tuple, list)) else int(result.nbytes)
-
-
-def numpy_leg(call: Callable[..., Any], sets: list[Arrays], dtype: str) -> Leg:
-    """NumPy's leg, computed in float32 where NumPy has no loop for the dtype."""
-    if dtype == "bfloat16":
-        try:
-            with np.errstate(all="ignore"):
-                call(*sets[0])
-        except (TypeError, ValueError):
-            call = widened(call, sets[0][0].dtype)
-    return Leg(call, sets)
-
-
-def peer_legs(
-    be: stator.Backend, plan: Plan, sets: list[Arrays], libraries: dict[str, Any]
-) -> tuple[dict[str, Leg], list[str]]:
-    """The legs of the libraries, and the reason for each that is missing."""
-    legs: dict[str, Leg] = {}
-    notes: list[str] = []
-    for name, library in libraries.items():
-        try:
-            if name == "numpy":
-                legs[name] = numpy_leg(_with_plan(plan, numpy_call(plan.op)), sets, plan.dtype)
-                continue
-            device = "cuda" if be.device.type == "cuda" else "cpu"
-            if name == "torch":
-                call = torch_call(library, plan.op, plan.axis)
-                call = _with_plan(plan, call) if call and plan.axis is None else call
-                there = [tuple(to_torch(library, x, device) for x in s) for s in sets]
-            else:
-                call = cupy_call(plan.op)
-                call = _with_plan(plan, call) if call else None
-                there = [tuple(map(library.asarray, s)) for s in sets]
-            if call is None:
-                notes.append(f"{name} has no {plan.op}")
-                continue
-            call(*there[0])
-            legs[name] = Leg(call, there)
-        except Exception as error:  # the case runs without a peer that fails
-            notes.append(f"{name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
-    return legs, notes
-
-
-def build(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
-    """The case with its inputs on host and device; stator's function has run once, for the size of its result."""
-    if not in_family(plan.op):
-        from .build_other import build_other
-
-        return build_other(be, plan, libraries, pool)
-    arrays = _inputs(plan, pool, 0)
-    footprint = sum(x.nbytes for x in arrays)
-    sets = [arrays, *(_inputs(plan, pool, turn) for turn in range(1, pool.sets(footprint)))]
-    call = _with_plan(plan, ours(plan.op))
-    there = [tuple(upload(be, x) for x in s) for s in sets]
-    result = call(*there[0])
-    peers, notes = peer_legs(be, plan, sets, libraries)
-    return Case(plan, arrays, Leg(call, there), peers, footprint + size_of(result), first(result), notes)

@@ -14,11 +14,15 @@ INF = float("inf")
 
 @dataclass(frozen=True)
 class Interval:
-    """The interval [low, high]; `whole` for whole numbers only (orders, shifts)."""
+    """The interval [low, high]; `whole` for whole numbers only (orders, shifts).
+
+    normal: its ends are three standard deviations from the mean of what is drawn, and bound it.
+    """
 
     low: float = -INF
     high: float = INF
     whole: bool = False
+    normal: bool = False
 
     def __str__(self) -> str:
         if self.whole:
@@ -88,6 +92,26 @@ def core(name: str) -> tuple[Interval, ...]:
         return tuple(made)
     limits = given if len(given) > 1 else given * len(made)
     return tuple(_meet(m, w) for m, w in zip(made, limits, strict=True))
+
+
+# What networks and statistics pass to functions whose domains, from which tests draw, have long tails.
+NORMAL, COUNTS = Interval(-3, 3, normal=True), Interval(0.1, 10)
+WIDE_ACTIVATIONS = ("elu", "celu", "selu", "gelu", "gelu_tanh", "gelu_sigmoid", "silu", "mish", "hardswish", "softplus")
+USED: dict[str, tuple[Interval, ...]] = {
+    **dict.fromkeys(("relu", "leaky_relu", "sigmoid", "hardsigmoid", "softsign", "tanh", *WIDE_ACTIVATIONS), (NORMAL,)),
+    **{f"{n}_backward": (NORMAL, NORMAL) for n in ("relu", "leaky_relu", "hardsigmoid", "softsign", *WIDE_ACTIVATIONS)},
+    **dict.fromkeys(("exp", "exp2", "sinh", "cosh", "expit", "erf", "erfc", "erfcx", "ndtr", "log_ndtr"), (NORMAL,)),
+    **dict.fromkeys(("gammaln", "digamma", "k0", "k1", "k0e", "k1e", "y0", "y1"), (COUNTS,)),
+    **dict.fromkeys(("beta", "betaln", "gammainc", "gammaincc"), (COUNTS, COUNTS)),
+    **dict.fromkeys(("i0", "i1", "i0e", "i1e", "j0", "j1", "spherical_bessel_j0"), (Interval(-10, 10),)),
+    "airy_ai": (Interval(-5, 5),),
+    "entr": (UNIT,),
+}
+
+
+def timed(name: str) -> tuple[Interval, ...]:
+    """The intervals of the operands of timed calls."""
+    return USED.get(name) or core(name)
 
 
 def _meet(core: Interval, within: Interval) -> Interval:

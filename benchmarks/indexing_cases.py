@@ -24,6 +24,12 @@ def _numpy_put(x: Any, values: Any, places: Any) -> Any:
     return x
 
 
+def _with_distinct(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """An array, values of its shape, for each an index along the last axis that no other has."""
+    x, y, _ = with_positions(plan, pool, turn)
+    return x, y, np.argsort(y, axis=1)
+
+
 def _with_columns(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     """An array, and a mask of the columns that stay."""
     (x,) = arrays(CORE)(plan, pool, turn)
@@ -58,9 +64,9 @@ def _reduced(name: str, f: Any, start: float) -> Callable[..., Other]:
 
 
 INDEXING: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    "put_along_axis": lambda be, p: Other(with_positions, _put, _numpy_put),
+    "put_along_axis": lambda be, p: Other(_with_distinct, _put, _numpy_put),
     "scatter": lambda be, p: Other(
-        with_positions, lambda x, y, i: stator.scatter(x, 1, i, y), lambda x, y, i: _numpy_put(x.copy(), y, i)
+        _with_distinct, lambda x, y, i: stator.scatter(x, 1, i, y), lambda x, y, i: _numpy_put(x.copy(), y, i)
     ),
     "index_add": lambda be, p: Other(
         with_rows, lambda x, i: stator.index_add(x, 0, i, x), lambda x, i: x + segments(np.add, 0, x, i)

@@ -15,27 +15,31 @@ LAYOUTS = ("contiguous", "transposed")
 
 
 class Pool:
-    """Uniform random numbers, and the number of rotating sets that keeps inputs of the next call out of the caches."""
+    """Random numbers, and the number of rotating sets that keeps inputs of the next call out of the caches."""
 
     def __init__(self, cold: int, most: int) -> None:
         self.cold, self.most = cold, most
-        self.drawn = np.empty(0, np.float32)
+        self.drawn = {normal: np.empty(0, np.float32) for normal in (False, True)}
 
     def sets(self, footprint: int) -> int:
         """The number of sets that together exceed the caches; one where a single set does."""
         return int(min(max(-(-self.cold // max(footprint, 1)), 1), self.most))
 
-    def _uniform(self, size: int, window: int) -> np.ndarray:
-        """Numbers in [0, 1) as float32; another window gives other neighbours."""
+    def _draw(self, size: int, window: int, normal: bool = False) -> np.ndarray:
+        """Numbers in [0, 1) as float32, or in [-1, 1] with a deviation of a third; of another window others."""
         start = window * 7919
-        if self.drawn.size < start + size:
-            self.drawn = np.random.default_rng(2026).random(max(start + size, 1 << 20) * 5 // 4, dtype=np.float32)
-        return self.drawn[start : start + size]
+        if self.drawn[normal].size < start + size:
+            rng, count = np.random.default_rng(2026), max(start + size, 1 << 20) * 5 // 4
+            found = rng.standard_normal(count, np.float32) / 3 if normal else rng.random(count, np.float32)
+            self.drawn[normal] = np.clip(found, -1, 1, out=found)
+        return self.drawn[normal][start : start + size]
 
     def array(self, shape: tuple[int, ...], dtype: str, within: Interval, window: int, layout: str = "") -> np.ndarray:
         """A new array of the dtype in [low, high]; for integers whole numbers from 1 to 100 within that range."""
         base = shape[::-1] if layout == "transposed" else shape
-        u = self._uniform(int(np.prod(base)), window).reshape(base)
+        u = self._draw(int(np.prod(base)), window, within.normal).reshape(base)
+        if within.normal:
+            u = (u + 1) / 2
         if dtype == "bool":
             x = u < 0.5
         elif dtype.startswith(("int", "uint")) or within.whole:

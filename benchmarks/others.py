@@ -33,6 +33,7 @@ class Other:
     """The inputs and calls of a case.
 
     inputs(plan, pool, turn) gives the host arrays. numpy is also the reference unless the result is random.
+    path(torch, *tensors) names the way that PyTorch takes, where it says so. terms: as in Case.
     """
 
     inputs: Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]
@@ -40,6 +41,9 @@ class Other:
     numpy: Callable[..., Any]
     torch: Callable[..., Any] | None = None
     random: bool = False
+    path: Callable[..., str] | None = None
+    cupy: Callable[..., Any] | None = None
+    terms: int = 1
 
 
 def arrays(*ranges: Interval) -> Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,7 @@ from rich.table import Table
 import stator
 import stator.numpy
 
-from .cases import Leg
-from .timing import FULL, Timing, paired
+from .timing import FULL, Leg, Timing, by_clock, paired
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 EXAMPLES = sorted(p for p in FOLDER.glob("[0-9]*.py") if "def make(np" in p.read_text())  # those written for NumPy
@@ -32,9 +32,8 @@ def program(path: Path) -> dict[str, Any]:
 def measured(path: Path, be: stator.Backend, seconds: float) -> Timing:
     """The times of one program with either module."""
     names = program(path)
-    legs = {"ours": Leg(names["run"], [(stator.numpy, *names["make"](stator.numpy))])}
-    legs["numpy"] = Leg(names["run"], [(numpy, *names["make"](numpy))])
-    return paired(legs, {"ours": be.synchronize, "numpy": lambda: None}, FULL, seconds)
+    ours, theirs = (Leg(names["run"], [(np, *names["make"](np))]) for np in (stator.numpy, numpy))
+    return paired({"ours": by_clock(ours, be.synchronize), "numpy": by_clock(theirs, lambda: None)}, FULL, seconds)
 
 
 def main() -> int:
@@ -43,13 +42,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5.0, help="at most this long for each program")
     parser.add_argument("--only", default="", metavar="TEXT", help="programs whose name contains this")
     args = parser.parse_args()
-    table = Table("program", "stator (ms)", "NumPy (ms)", "ratio", "+-", "rounds")
+    table = Table("program", "stator (ms)", "NumPy (ms)", "ratio", "+-", "rounds", "refused")
     with stator.Backend(args.device) as be, be.use():
         for path in (p for p in EXAMPLES if args.only in p.stem):
             t = measured(path, be, args.seconds)
             times = (f"{t.ours / 1e3:.1f}", f"{t.peers['numpy'] / 1e3:.1f}")
-            table.add_row(path.stem, *times, f"{t.ratio['numpy']:.2f}", f"{t.spread['numpy']:.2f}", str(t.rounds))
-    Console().print(table)
+            ratio, spread = t.ratio["numpy"], t.ratio["numpy"] * t.spread["numpy"]
+            refused = t.refused.get("numpy", "")
+            table.add_row(path.stem, *times, f"{ratio:.2f}", f"{spread:.2f}", str(t.rounds), refused)
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
     return 0
 
 

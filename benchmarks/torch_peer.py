@@ -106,6 +106,41 @@ def _function(torch: Any, name: str, axis: int | None) -> Callable[..., Any] | N
     return None
 
 
+def set_precision(torch: Any, tf32: bool) -> None:
+    """Says whether products of float32 may round their operands to TF32 on a GPU."""
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+
+
+def _attention(torch: Any, *operands: Any) -> str:
+    return str(torch.nn.attention.SDPBackend(torch._fused_sdp_choice(*operands)).name)
+
+
+def _convolution(torch: Any, x: Any, w: Any, options: dict[str, int], transposed: bool) -> str:
+    stride, padding, one, none = ([n] * (x.ndim - 2) for n in (options["stride"], options["padding"], 1, 0))
+    choose = torch._C._select_conv_backend
+    return str(choose(x, w, None, stride, padding, one, transposed, none, options["groups"]).name)
+
+
+def _batch_norm(torch: Any, x: Any, w: Any) -> str:
+    return str(torch._C._select_batch_norm_backend(x, w, w, w, w, True, 1e-5).name)
+
+
+CHOICES = {"attention": _attention, "convolution": _convolution, "batch_norm": _batch_norm}
+
+
+def path(kind: str) -> Callable[..., str]:
+    """What tells which of its kernels or libraries PyTorch chooses, by functions that it may not have; else ""."""
+
+    def chosen(torch: Any, *operands: Any) -> str:
+        try:
+            return CHOICES[kind](torch, *operands).lower()
+        except (AttributeError, RuntimeError, TypeError):
+            return ""
+
+    return chosen
+
+
 def to_torch(torch: Any, x: np.ndarray, device: str) -> Any:
     """The array as a tensor on the device, with the same memory order."""
     dense = x if x.flags.c_contiguous else x.T

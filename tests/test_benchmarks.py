@@ -60,15 +60,13 @@ def test_benchmarks_report(tmp_path):
     assert not report["wrong"]
     for row in report["cases"]:
         assert row["valid"] and row["r_numpy"] > 0 and row["r_numpy_pm"] >= 0 and row["floor_us"] > 0
-        assert row["scratch_bytes"] == 0
-    assert set(report["worst_op"]) == {"exp", "sum", "take"}
-    assert min(report["worst"].values()) <= report["geomean"] <= max(report["worst"].values())
+        assert row["scratch_bytes"] == 0 and row["ours_way"] == row["numpy_way"] == "clock"
+    assert set(report["ceilings"]) == {"copy", "read", "write"} and report["float32_products"] == "exact"
     with (tmp_path / "cpu.csv").open() as f:
         written = list(csv.DictReader(f))
     assert [r["case"] for r in written] == [r["case"] for r in report["cases"]]
     assert {r["scratch_bytes"] for r in written} == {"0"}
-    page = (tmp_path / "cpu.md").read_text()
-    assert "| exp |" in page and "None in any case: exp, sum, take." in page
+    assert "None in any case: exp, sum, take." in (tmp_path / "cpu.md").read_text()
     kept = json.loads((tmp_path / "cpu.json").read_text())
     assert kept["summary"] == report["summary"] and "cases" not in kept
 
@@ -114,7 +112,7 @@ def test_scratch_is_the_peak_beside_operands_and_results(scratch, temporary, res
 
 def test_convolutions_and_attention_take_little_scratch(scratch, planned):
     import stator
-    from benchmarks.cases import build
+    from benchmarks.build import build
     from benchmarks.inputs import Pool
 
     pool, taken = Pool(1, 1), {}

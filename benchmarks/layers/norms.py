@@ -12,12 +12,15 @@ import stator
 from ..cases import Plan
 from ..domains import Interval
 from ..inputs import SHAPES, Pool
+from ..torch_peer import path
 
 Arrays = tuple[np.ndarray, ...]
 Draw = Callable[[Plan, Pool, int], Arrays]
 nn = stator.nn
 EPS = 1e-5
-GROUPS, SIZE = 4, 5
+GROUPS, SIZE = 32, 5
+# Channels and pixels of ResNet-50, where images are largest and smallest.
+IMAGES = {"": (64, 56 * 56), "deep": (512, 7 * 7)}
 
 
 def rows(count: int) -> Draw:
@@ -33,14 +36,15 @@ def rows(count: int) -> Draw:
 
 
 def images(count: int) -> Draw:
-    """Images (n, channels, pixels) in which a channel is about a hundredth, with two numbers of each channel."""
+    """Images (n, channels, pixels), with two numbers of each channel."""
 
     def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        across, down = SHAPES[plan.size]
-        shape = (across // 4, 4, down) if across % 4 == 0 else (across, 1, down)
+        channels, pixels = IMAGES[plan.variant]
+        pixels = min(pixels, max(plan.size // channels, 4))
+        shape = (max(plan.size // (channels * pixels), 1), channels, pixels)
         drawn = [pool.array(shape, plan.dtype, Interval(-4, 4), count * turn + k) for k in range(count)]
-        channels = [pool.array(shape[1:2], plan.dtype, Interval(0.5, 2), count * turn + k) for k in range(2)]
-        return *drawn, *channels
+        factors = [pool.array(shape[1:2], plan.dtype, Interval(0.5, 2), count * turn + k) for k in range(2)]
+        return *drawn, *factors
 
     return draw
 
@@ -63,7 +67,7 @@ def _column(w: Any) -> Any:
 
 
 def _groups(x: Any) -> Any:
-    return x.reshape(len(x), 1, -1)
+    return x.reshape(len(x), GROUPS, -1)
 
 
 def _layer(x: Any, w: Any, b: Any) -> Any:
@@ -103,12 +107,12 @@ class _Torch:
 
     @staticmethod
     def group(torch: Any, x: Any, w: Any, b: Any) -> Any:
-        return torch.nn.functional.group_norm(x, 1, w, b, EPS)
+        return torch.nn.functional.group_norm(x, GROUPS, w, b, EPS)
 
     @staticmethod
     def group_back(torch: Any, g: Any, x: Any, w: Any, b: Any) -> Any:
-        _, mean, inverse = torch.native_group_norm(x, w, b, len(x), x.shape[1], x.shape[2], 1, EPS)
-        args = (len(x), x.shape[1], x.shape[2], 1, [True] * 3)
+        _, mean, inverse = torch.native_group_norm(x, w, b, len(x), x.shape[1], x.shape[2], GROUPS, EPS)
+        args = (len(x), x.shape[1], x.shape[2], GROUPS, [True] * 3)
         return torch.ops.aten.native_group_norm_backward(g, x, mean, inverse, w, *args)[0]
 
     @staticmethod
@@ -149,8 +153,7 @@ def _response_backward(g: Any, x: Any, d: Any) -> Any:
     return g * d**-0.75 - 1.5e-4 / SIZE * x * sum(padded[:, k : k + x.shape[1]] for k in range(SIZE))
 
 
-Case = tuple[Draw, Callable[..., Any], Callable[..., Any], Callable[..., Any] | None]
-CASES: dict[str, Case] = {
+CASES: dict[str, tuple[Any, ...]] = {
     "layer_norm": (rows(1), nn.layer_norm, _layer, _torch("layer")),
     "layer_norm_backward": (
         rows(2),
@@ -172,13 +175,13 @@ CASES: dict[str, Case] = {
     ),
     "group_norm": (
         images(1),
-        lambda x, w, b: nn.group_norm(x, 1, w, b),
+        lambda x, w, b: nn.group_norm(x, GROUPS, w, b),
         lambda x, w, b: _scaled(_groups(x), -1).reshape(x.shape) * _column(w) + _column(b),
         _torch("group"),
     ),
     "group_norm_backward": (
         images(2),
-        lambda g, x, w, b: nn.group_norm_backward(g, x, 1, w)[0],
+        lambda g, x, w, b: nn.group_norm_backward(g, x, GROUPS, w)[0],
         lambda g, x, w, b: _slopes(_groups(g * _column(w)), _groups(x), -1, 1).reshape(x.shape),
         _torch("group_back"),
     ),
@@ -199,6 +202,8 @@ CASES: dict[str, Case] = {
         lambda x, w, b: nn.batch_norm(x, w, b, training=True)[0],
         lambda x, w, b: _scaled(x, (0, 2)) * _column(w) + _column(b),
         _torch("batch"),
+        False,
+        lambda torch, x, w, b: path("batch_norm")(torch, x, w),
     ),
     "local_response_norm": (
         images(1),

@@ -16,7 +16,7 @@ from ..inputs import Pool
 Arrays = tuple[np.ndarray, ...]
 Draw = Callable[[Plan, Pool, int], Arrays]
 nn = stator.nn
-IMAGES = {1_000: (2, 4, 10, 12), 1_000_000: (25, 4, 100, 100), 1 << 24: (16, 16, 256, 256)}
+IMAGES = {1_000: (1, 64, 4, 4), 1_000_000: (5, 64, 56, 56), 1 << 24: (21, 64, 112, 112)}
 
 
 def images(full: int, halves: int = 0) -> Draw:

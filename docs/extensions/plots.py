@@ -32,7 +32,8 @@ class Plot:
 
 
 def _cases() -> list[tables.Row]:
-    return tables.of_csv(RESULTS / "cpu.csv")
+    rows = tables.of_csv(RESULTS / "cpu.csv")
+    return [row for row in rows if row["r_numpy"] and "numpy:" not in row.get("refused", "")]
 
 
 def _counters() -> list[tables.Row]:

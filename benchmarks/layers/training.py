@@ -1,4 +1,4 @@
-"""The cases of optimisers, gradients of a step, losses, convolutions and embeddings. Steps take dense arrays."""
+"""The cases of optimisers, gradients of a step, losses, attention and embeddings. Steps take dense arrays."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import numpy as np
 
 import stator
 
-from .cases import Plan
-from .domains import Interval
-from .inputs import Pool
-from .others import CORE, Other, arrays, with_rows
+from ..cases import Plan
+from ..domains import Interval
+from ..inputs import Pool
+from ..others import CORE, Other, arrays, with_rows
+from ..torch_peer import path
+from .convolutions import CONVOLUTIONS
 
 SQUARES = Interval(0.1, 1)
 
@@ -158,111 +160,6 @@ LOSSES: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     ),
 }
 
-CHANNELS = 8
-EXTENTS = {True: ((125,), (5, 25), (5, 5, 5)), False: ((15_625,), (125, 125), (25, 25, 25))}
-
-
-def _images(axes: int, count: int) -> Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]:
-    """Images of eight channels over some axes, and a weight with three elements along each."""
-
-    def draw(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-        extent = EXTENTS[plan.size <= 1_000][axes - 1]
-        shape = (max(plan.size // CHANNELS // int(np.prod(extent)), 1), CHANNELS, *extent)
-        drawn = [pool.array(shape, plan.dtype, CORE, count * turn + k) for k in range(count)]
-        return *drawn, pool.array((CHANNELS, CHANNELS, *(3,) * axes), plan.dtype, CORE, turn + 50)
-
-    return draw
-
-
-def _convolved(x: Any, w: Any) -> Any:
-    padded = np.pad(x, [(0, 0), (0, 0), *[(1, 1)] * (x.ndim - 2)])
-    out = np.zeros_like(x)
-    for tap in np.ndindex(*w.shape[2:]):
-        window = padded[(..., *(slice(t, t + n) for t, n in zip(tap, x.shape[2:], strict=True)))]
-        out += np.einsum("nc...,rc->nr...", window, w[(..., *tap)])
-    return out
-
-
-def _spread(x: Any, w: Any) -> Any:
-    return _convolved(x, np.flip(w, axis=tuple(range(2, w.ndim))).swapaxes(0, 1))
-
-
-def _convolution(axes: int, transposed: bool) -> dict[str, Callable[[stator.Backend, Plan], Other]]:
-    """Results as large as x, and the gradient of x, beside torch."""
-    name = f"conv{'_transpose' * transposed}{axes}d"
-    forward, backward = getattr(stator.nn, name), getattr(stator.nn, f"{name}_backward")
-    formulas = (_spread, _convolved) if transposed else (_convolved, _spread)
-
-    def theirs(x: Any, w: Any) -> Any:
-        import torch
-
-        return getattr(torch.nn.functional, name)(x, w, padding=1)
-
-    def their_gradient(g: Any, x: Any, w: Any) -> Any:
-        import torch
-
-        one, none = [1] * axes, [0] * axes
-        call = torch.ops.aten.convolution_backward
-        return call(g, x, w, [CHANNELS], one, one, one, transposed, none, 1, [True] * 3)[0]
-
-    return {
-        name: lambda be, p: Other(_images(axes, 1), partial(forward, padding=1), formulas[0], theirs),
-        f"{name}_backward": lambda be, p: Other(
-            _images(axes, 2),
-            lambda g, x, w: backward(g, x, w, padding=1)[0],
-            lambda g, x, w: formulas[1](g, w),
-            their_gradient,
-        ),
-    }
-
-
-def _windows(x: Any) -> Any:
-    padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)])
-    height, width = x.shape[2:]
-    parts = [padded[:, :, i : i + height, j : j + width] for i in range(3) for j in range(3)]
-    return np.stack(parts, axis=2).reshape(len(x), -1, height * width)
-
-
-def _folded(columns: Any) -> Any:
-    extent = EXTENTS[columns.shape[2] == 125][1]
-    parts = columns.reshape(len(columns), -1, 3, 3, *extent)
-    out = np.zeros((len(columns), parts.shape[1], extent[0] + 2, extent[1] + 2), columns.dtype)
-    for i, j in np.ndindex(3, 3):
-        out[:, :, i : i + extent[0], j : j + extent[1]] += parts[:, :, i, j]
-    return out[:, :, 1:-1, 1:-1]
-
-
-def _columns(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    extent = EXTENTS[plan.size <= 1_000][1]
-    windows = int(np.prod(extent))
-    return (pool.array((max(plan.size // 9 // windows, 1), 9, windows), plan.dtype, CORE, turn),)
-
-
-def _torch_windows(x: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.unfold(x, 3, padding=1)
-
-
-def _torch_folded(x: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.fold(x, EXTENTS[x.shape[2] == 125][1], 3, padding=1)
-
-
-CONVOLUTIONS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    **{k: v for axes in (1, 2, 3) for form in (False, True) for k, v in _convolution(axes, form).items()},
-    "unfold": lambda be, p: Other(
-        lambda *given: _images(2, 1)(*given)[:1], lambda x: stator.nn.unfold(x, 3, padding=1), _windows, _torch_windows
-    ),
-    "fold": lambda be, p: Other(
-        _columns,
-        lambda x: stator.nn.fold(x, EXTENTS[x.shape[2] == 125][1], 3, padding=1),
-        _folded,
-        _torch_folded,
-    ),
-}
-
 LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "sgd_step": _step("sgd_step", 1, _sgd, momentum=0.9),
     "rmsprop_step": _step("rmsprop_step", 1, _rmsprop),
@@ -272,7 +169,7 @@ LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "lion_step": _step("lion_step", 1, _lion),
     **LOSSES,
     **CONVOLUTIONS,
-    "attention": lambda be, p: Other(_heads, stator.nn.attention, _attention, _torch_attention),
+    "attention": lambda be, p: Other(_heads, stator.nn.attention, _attention, _torch_attention, path=path("attention")),
     "ctc_loss": lambda be, p: Other(_sequences, stator.nn.ctc_loss, _ctc, _torch_ctc),
     "ctc_loss_backward": lambda be, p: Other(
         _sequences, partial(stator.nn.ctc_loss_backward, be.full((), 1, dtype=p.dtype)), _ctc_backward
@@ -301,10 +198,12 @@ LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
 }
 
 
+HEADS = {1_000: (1, 2, 8, 64), 1_000_000: (4, 8, 512, 64), 1 << 24: (16, 16, 1024, 64)}
+
+
 def _heads(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """Queries, keys and values of heads of 64 features, 128 of each."""
-    shape = max(1, plan.size // (128 * 64)), 128, 64
-    return tuple(pool.array(shape, plan.dtype, CORE, turn + k) for k in range(3))
+    """Queries, keys and values (samples, heads, positions, features)."""
+    return tuple(pool.array(HEADS[plan.size], plan.dtype, Interval(-3, 3, normal=True), 3 * turn + k) for k in range(3))
 
 
 def _attention(q: Any, k: Any, v: Any) -> Any:
