@@ -42,9 +42,28 @@ def test_every_program_is_in_the_plan():
 def test_every_family_has_a_digest():
     done = python("-m", "tools.gpu_run.digests")
     assert done.returncode == 0, done.stderr
-    families = json.loads(done.stdout)
+    families, instructions = json.loads(done.stdout)
     assert set(families) == {p.name for p in (ROOT / "csrc/kernels").iterdir() if p.is_dir()}
     assert len({f["digest"] for f in families.values()}) == len(families)
+    assert min(instructions.values()) > 0
+
+
+@pytest.mark.emulates
+@requirements.cuda_target
+def test_a_case_has_registers_blocks_and_an_issue_time(tmp_path):
+    ratios, case = tmp_path / "ratios.json", "exp-float32-1000000-contiguous"
+    found = []
+    for text in ("{}", json.dumps(dict.fromkeys(exp_kernels(), 2.0))):
+        ratios.write_text(text)
+        done = python("-m", "tools.gpu_run.model", json.dumps([case]), str(ratios))
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert found[0]["case"] == case and found[0]["registers"] > 0 and found[0]["resident_blocks"] > 0
+    assert found[1]["issue_us"] == pytest.approx(2 * found[0]["issue_us"])
+
+
+def exp_kernels():
+    return [name for name in json.loads(python("-m", "tools.gpu_run.digests").stdout)[1] if "3exp" in name]
 
 
 def test_digests_of_files_do_not_depend_on_their_names(tmp_path):

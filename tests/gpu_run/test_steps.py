@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tools.gpu_run import run, steps
-from tools.gpu_run.log import ABSENT, CUT, FAILED, PASSED, Log, append, results_of, rows_of
+from tools.gpu_run.log import ABSENT, CUT, FAILED, MISSING, PASSED, Log, append, results_of, rows_of
 
 
 @pytest.fixture
@@ -94,10 +94,12 @@ def test_what_is_kept_of_a_card_counts_as_done(tmp_path):
     assert machine.ran == ["b"]
 
 
-def test_a_tool_that_is_missing_is_not_available(log):
+def test_a_step_whose_tool_is_missing_is_tried_again_where_it_is_installed(log):
     machine = Machine(log, 100)
     machine.deadline.run([step("a", needs="no-such-program")])
-    assert machine.ran == [] and log.last("s")["a"]["status"] == ABSENT
+    assert machine.ran == [] and log.last("s")["a"]["status"] == MISSING
+    machine.deadline.run([step("a")])
+    assert machine.ran == ["a"]
 
 
 def test_a_line_that_was_cut_off_is_no_row(log):
@@ -155,9 +157,20 @@ def test_cases_become_rows_with_the_digest_of_their_family(log):
         {"case": "b", "family": "scan", "valid": False},
     ]
     machine.deadline.execute = lambda *_: (FAILED, {"result": {"cases": cases}})
-    machine.deadline.run([steps.Step("pace", "x", "", ("true",), 10, digests={"sort": "s1", "scan": "c1"})])
+    machine.deadline.run(
+        [
+            steps.Step(
+                "pace", "x", "", ("true",), 10, cases={"a": {"digest": "s1", "registers": 32}, "b": {"digest": "c1"}}
+            )
+        ]
+    )
     found = log.last("case")
-    assert (found["a"]["digest"], found["a"]["status"], found["a"]["r_torch"]) == ("s1", PASSED, 2.0)
+    assert (found["a"]["digest"], found["a"]["status"], found["a"]["r_torch"], found["a"]["registers"]) == (
+        "s1",
+        PASSED,
+        2.0,
+        32,
+    )
     assert (found["b"]["digest"], found["b"]["status"]) == ("c1", FAILED)
 
 

@@ -35,24 +35,28 @@ def of_files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py", ".cp
     return digest(p.read_bytes() for p in paths if p.suffix in suffixes)
 
 
-def of_kernels(ptx: Path) -> dict[str, dict[str, object]]:
-    """By family: the digest of the kernels in a folder of .ptx files, and their number."""
+def of_kernels(ptx: Path) -> tuple[dict[str, dict[str, object]], dict[str, int]]:
+    """By family: the digest of the kernels in a folder of .ptx files, and their number. By kernel: its instructions."""
     sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "support")]
     from compare_ptx import close, read
     from emulator_records import family
 
     found: defaultdict[str, list[bytes]] = defaultdict(list)
+    instructions = {}
     for path in sorted(ptx.rglob("*.ptx")):
         header, symbols, _ = read(path)
         version = " ".join([*sorted(header), *COMPILER.findall(path.read_text())]).encode()
         for piece in symbols.values():
             if piece.kind == "entry":
-                found[family(piece.name)].append(close(piece, symbols).digest + version)
-    return {
+                entry = close(piece, symbols)
+                found[family(piece.name)].append(entry.digest + version)
+                instructions[piece.name] = sum(member.instructions for member in entry.closure)
+    families: dict[str, dict[str, object]] = {
         name: {"digest": digest(entries), "kernels": len(entries)}
         for name, entries in sorted(found.items())
         if name != "other"
     }
+    return families, instructions
 
 
 def write_ptx(folder: Path) -> None:
@@ -68,7 +72,7 @@ def write_ptx(folder: Path) -> None:
 
 
 def main() -> None:
-    """Prints the digests of the families of the stator that is imported."""
+    """Prints what of_kernels finds of the stator that is imported."""
     with tempfile.TemporaryDirectory() as folder:
         write_ptx(Path(folder))
         print(json.dumps(of_kernels(Path(folder))))

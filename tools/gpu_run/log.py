@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path("benchmarks/results/gpu")
-PASSED, FAILED, CUT, ABSENT = "passed", "failed", "cut off", "not available here"
+PASSED, FAILED, CUT, ABSENT, MISSING = "passed", "failed", "cut off", "not available here", "not installed"
 DONE = (PASSED, ABSENT)
 
 

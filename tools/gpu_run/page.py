@@ -16,7 +16,15 @@ from .steps import PEERS, ratio
 
 BEGIN = "<!-- Made by python -m tools.gpu_run.page: do not edit up to the end of the results. -->"
 END = "<!-- The end of the results. -->"
-COLUMNS = ("ours_us", "floor_us", "gb_per_s", *(c for peer in PEERS for c in (f"r_{peer}", f"r_{peer}_pm")))
+COLUMNS = (
+    "ours_us",
+    "floor_us",
+    "issue_us",
+    "gb_per_s",
+    "registers",
+    "resident_blocks",
+    *(c for peer in PEERS for c in (f"r_{peer}", f"r_{peer}_pm")),
+)
 
 
 def take(log: Path, root: Path) -> list[Path]:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from .log import ROOT
 from .steps import DTYPES, PROGRAMS
 
 LIMIT = 64 << 20
+MODEL_SIZE = 1_000_000  # elements of the cases that model.py counts
+CASES_AT_ONCE, CHUNK_SECONDS = 50, 45.0
 OTHER_TESTS = ("execution", "runtime", "resources", "interop", "devices", "exit", "numpy", "onnx", "backends")
 RUNTIME = ("core", "execution", "include", "libs", "ops", "params", "runtime")  # of csrc, without kernels
 FACTS = """
@@ -39,9 +42,17 @@ print(json.dumps({
 """
 
 
-def output_of(*command: str, **environment: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
-    if done.returncode:
+def output_of(*command: str, seconds: float | None = None, **environment: str) -> str:
+    """What a command prints; with a time limit, what it printed until it was over or failed."""
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=seconds
+        )
+    except subprocess.TimeoutExpired as error:
+        return (error.stdout or b"").decode()
+    if done.returncode and seconds:
+        print(done.stderr[-1000:], file=sys.stderr)
+    elif done.returncode:
         raise SystemExit(f"{' '.join(command)[:200]}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout
 
@@ -52,11 +63,10 @@ def build_wheel(output: Path) -> Path:
     return next(output.glob("stator-*.whl"))
 
 
-def with_site(site: Path, *command: str) -> Any:
-    """The JSON that Python prints with the unpacked wheel; -S keeps an editable installation from being imported."""
+def with_site(site: Path, *command: str, seconds: float | None = None) -> str:
+    """What Python prints with the unpacked wheel; -S keeps an editable installation from being imported."""
     path = os.pathsep.join([str(site), str(ROOT), *(p for p in sys.path if p)])
-    text = output_of(sys.executable, "-S", *command, PYTHONPATH=path, STATOR_EMULATE="h200")
-    return json.loads(text.splitlines()[-1])
+    return output_of(sys.executable, "-S", *command, seconds=seconds, PYTHONPATH=path, STATOR_EMULATE="h200:threads=1")
 
 
 def changed(*paths: str) -> int:
@@ -64,27 +74,54 @@ def changed(*paths: str) -> int:
     return int(output_of("git", "log", "-1", "--format=%ct", "--", *paths).strip() or 0)
 
 
-def machine_code(library: Path) -> dict[str, Any]:
-    """By kernel of 9.0: registers, bytes of stack and static shared memory, SASS instructions; or why unknown."""
+def sass_per_ptx(library: Path, ptx: dict[str, int]) -> dict[str, float]:
+    """By kernel of 9.0: instructions of its machine code over those of its PTX; nothing where cuobjdump is missing."""
     tool = shutil.which("cuobjdump")
-    if tool is None:
-        return {"missing": "cuobjdump is not installed"}
-    listing = output_of(tool, "-arch", "sm_90", "-res-usage", "-sass", str(library))
-    found: dict[str, Any] = {}
-    for name, *numbers in re.findall(
-        r"^ Function (\S+):\n.*?REG:(\d+) STACK:(\d+) SHARED:(\d+)", listing, re.MULTILINE
-    ):
-        found[name] = dict(zip(("registers", "stack", "shared"), map(int, numbers), strict=True))
+    listing = output_of(tool, "-arch", "sm_90", "-sass", str(library)) if tool else ""
+    found = {}
     for part in re.split(r"^\s+Function : ", listing, flags=re.MULTILINE)[1:]:
-        instructions = len(re.findall(r"^\s+/\*[0-9a-f]{4,}\*/ ", part, re.MULTILINE))
-        found.setdefault(part.split(None, 1)[0], {})["instructions"] = instructions
+        name = part.split(None, 1)[0]
+        instructions = len(re.findall(r"^\s+/\*[0-9a-f]{4,}\*/ +(?!NOP)", part, re.MULTILINE))
+        if ptx.get(name):
+            found[name] = instructions / ptx[name]
     return found
 
 
-def describe(site: Path) -> dict[str, Any]:
-    """The manifest but for the files: families, tests, programs and cases, with their digests."""
-    facts = with_site(site, "-c", FACTS)
-    families = with_site(site, "-m", "tools.gpu_run.digests")
+def count(site: Path, names: list[str], ratios: dict[str, float], seconds: float) -> dict[str, Any]:
+    """What model.py finds of the cases in so many seconds. A case that stops a process for too long is left out."""
+    found: dict[str, Any] = {}
+    end = time.monotonic() + seconds
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(json.dumps(ratios))
+        file.flush()
+        while names and (left := end - time.monotonic()) > 0:
+            some = names[:CASES_AT_ONCE]
+            command = ("-m", "tools.gpu_run.model", json.dumps(some), file.name)
+            text = with_site(site, *command, seconds=min(CHUNK_SECONDS, left))
+            rows = [json.loads(line) for line in text.rpartition("\n")[0].splitlines()]
+            found |= {row.pop("case"): row for row in rows}
+            names = [name for name in some if name not in found][1:] + names[CASES_AT_ONCE:]
+    return found
+
+
+def add_facts(cases: list[dict[str, Any]], known: dict[str, Any]) -> None:
+    """Adds what is known at MODEL_SIZE. issue_us grows with the elements, and is left out of cases that are small."""
+    for case in cases:
+        row = known.get(case["case"].replace(f"-{case['size']}-", f"-{MODEL_SIZE}-"))
+        if row:
+            case["facts"] = dict(row)
+            issue = case["facts"].pop("issue_us")
+            if case["size"] >= MODEL_SIZE:
+                case["facts"]["issue_us"] = issue * case["size"] / MODEL_SIZE
+
+
+def describe(site: Path, before: dict[str, Any], minutes: float) -> dict[str, Any]:
+    """The manifest but for the files: families, tests, programs and cases, with their digests.
+
+    before: the last one, whose facts stay true of families that have not changed. minutes: for facts of others.
+    """
+    facts = json.loads(with_site(site, "-c", FACTS).splitlines()[-1])
+    families, instructions = json.loads(with_site(site, "-m", "tools.gpu_run.digests"))
     tests: dict[str, Any] = {}
 
     def add(name: str, base: str, *paths: str, when: int | None = None) -> None:
@@ -102,13 +139,23 @@ def describe(site: Path) -> dict[str, Any]:
         add(name, runtime, f"tests/{name}")
     programs = {n: f"{runtime}-{of_files(ROOT, f'tools/gpu_run/programs/{n}.py')}" for n in ("ceilings", *PROGRAMS)}
     cases = [dict(zip(("case", "op", "family", "dtype", "size"), plan, strict=True)) for plan in facts["plans"]]
+    cases = [case for case in cases if case["dtype"] in DTYPES and case["family"] in families]
+    if minutes > 0:
+        same = {f for f in families if families[f]["digest"] == before.get("families", {}).get(f, {}).get("digest")}
+        known = {c["case"]: c["facts"] for c in before.get("pace", ()) if c["family"] in same and "facts" in c}
+        ratios = sass_per_ptx(site / "stator/lib/libstator.so", instructions)
+        if not ratios:
+            print("cuobjdump is not installed: issue times are those of PTX")
+        new = [c for c in cases if c["size"] == MODEL_SIZE and c["case"] not in known]
+        names = [c["case"] for c in sorted(new, key=lambda c: -families[c["family"]]["changed"])]
+        add_facts(cases, known | count(site, names, ratios, 60 * minutes))
     return {
         "commit": output_of("git", "rev-parse", "HEAD").strip(),
         "library": library,
         "families": families,
         "tests": tests,
         "programs": programs,
-        "pace": [case for case in cases if case["dtype"] in DTYPES and case["family"] in families],
+        "pace": cases,
         "cpp": {"digest": runtime, "programs": []},
     }
 
@@ -141,16 +188,21 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="new, or one of before")
     parser.add_argument("--wheel", type=Path, help="takes this one instead of building it")
     parser.add_argument("--cpp", type=Path, metavar="BUILD", help="a build folder with the C++ tests")
+    parser.add_argument(
+        "--model", type=float, default=5, metavar="MINUTES", help="for what model.py counts; 0: nothing"
+    )
     args = parser.parse_args(argv)
     output: Path = args.output.resolve()
+    before: dict[str, Any] = {}
     if (output / "manifest.json").exists():
+        before = json.loads((output / "manifest.json").read_text())
         shutil.rmtree(output)
     output.mkdir(parents=True)  # where anything else is, that stays and this fails
+    (output / "manifest.json").write_text(json.dumps(before))
     wheel = Path(shutil.copy2(args.wheel, output)) if args.wheel else build_wheel(output)
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(wheel).extractall(folder)
-        manifest = describe(Path(folder)) | {"wheel": wheel.name}
-        manifest["machine_code"] = machine_code(Path(folder) / "stator/lib/libstator.so")
+        manifest = describe(Path(folder), before, args.model) | {"wheel": wheel.name}
     copy_tree(output / "tree")
     if args.cpp:
         manifest["cpp"]["programs"] = take_programs(args.cpp, output / "cpp.tar.xz")
@@ -158,8 +210,8 @@ def main(argv: list[str] | None = None) -> int:
     for path in sorted(output.iterdir()):
         print(f"{size_of(path) / 2**20:7.1f} MiB  {path.name}")
     print(f"{size_of(output) / 2**20:7.1f} MiB  in all, of at most {LIMIT >> 20}")
-    if missing := manifest["machine_code"].get("missing"):
-        print(f"without registers and instructions of the machine code: {missing}")
+    counted = sum("facts" in case for case in manifest["pace"])
+    print(f"{counted} of {len(manifest['pace'])} cases with registers, resident blocks and issue times")
     return int(size_of(output) > LIMIT)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .log import ABSENT, CUT, FAILED, PASSED, Log, Row
+from .log import CUT, FAILED, MISSING, PASSED, Log, Row
 
 PROGRAMS = (
     "split_reductions",
@@ -45,8 +45,8 @@ NCU_METRICS = (
 class Step:
     """A process. limit: seconds that it may take; with fewer left than `least` it is not begun.
 
-    needs: a program on PATH, without which the step is not available. appends: the process adds rows to the log itself.
-    digests: of families, for the cases in its result, which become rows of their own.
+    needs: a program on PATH, without which there is nothing to run. appends: the process adds rows to the log itself.
+    cases: what is known of the cases in its result, which become rows of their own.
     """
 
     step: str
@@ -57,7 +57,7 @@ class Step:
     least: float = 3.0
     needs: str = ""
     appends: bool = False
-    digests: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, Row] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
 
 
@@ -126,7 +126,7 @@ def pace(manifest: Row, log: Log, options: Options) -> list[Step]:
         return 0, -case["size"], DTYPES.index(case["dtype"]), -families[case["family"]]["changed"], case["op"]
 
     smallest = min((case["size"] for case in manifest["pace"]), default=0)
-    chunks: list[tuple[str, int, dict[str, str]]] = []
+    chunks: list[tuple[str, int, list[str]]] = []
     for case in sorted(manifest["pace"], key=order):
         digest = families[case["family"]]["digest"]
         known = measured.get(case["case"], {}).get("digest") == digest
@@ -135,15 +135,20 @@ def pace(manifest: Row, log: Log, options: Options) -> list[Step]:
         dtype, size, op = case["dtype"], case["size"], case["op"]
         room = chunks and chunks[-1][:2] == (dtype, size) and len({*chunks[-1][2], op}) <= OPS_OF_A_PROCESS
         if not room:
-            chunks.append((dtype, size, {}))
-        chunks[-1][2][op] = case["family"]
+            chunks.append((dtype, size, []))
+        if op not in chunks[-1][2]:
+            chunks[-1][2].append(op)
     todo = []
     for dtype, size, ops in chunks:
         command = (options.python, "-m", "benchmarks", "--device", "cuda", "--json", "--only", "contiguous")
         command += ("--dtypes", dtype, "--sizes", str(size), "--peers", *PEERS, "--op", *ops)
-        digests = {family: families[family]["digest"] for family in ops.values()}
-        limit = 900 if options.small else 15 + 6 * len(ops)
-        todo.append(Step("pace", f"{dtype} {size} {' '.join(ops)}", "", command, limit, 15, digests=digests))
+        cases = {
+            case["case"]: case.get("facts", {}) | {"digest": families[case["family"]]["digest"]}
+            for case in manifest["pace"]
+            if (case["dtype"], case["size"]) == (dtype, size) and case["op"] in ops
+        }
+        limit = 900 if options.small else 20 + 4 * len(cases)
+        todo.append(Step("pace", f"{dtype} {size} {' '.join(ops)}", "", command, limit, 15, cases=cases))
     return todo
 
 
@@ -203,13 +208,13 @@ class Deadline:
     def run(self, steps: Sequence[Step]) -> None:
         for step in steps:
             start, name = self.clock(), f"{step.step}/{step.name}"
-            if step.name in self.log.done(step.step, step.digest) and not step.digests and not step.appends:
+            if step.name in self.log.done(step.step, step.digest) and not step.cases and not step.appends:
                 continue
             if self.end - start < step.least:
                 self.left_out.append(name)
                 continue
             if step.needs and not shutil.which(step.needs):
-                status, more = ABSENT, {"detail": f"{step.needs} is not installed"}
+                status, more = MISSING, {"detail": f"{step.needs} is not on PATH"}
             else:
                 status, more = self.execute(step, min(step.limit, self.end - start))
             seconds = round(self.clock() - start, 1)
@@ -224,7 +229,7 @@ class Deadline:
         if step.appends:
             self.log.reload()
             return
-        for case in more.get("result", {}).pop("cases", []) if step.digests else ():
-            valid = PASSED if case.pop("valid") else FAILED
-            self.log.add("case", case.pop("case"), step.digests[case["family"]], valid, **case)
+        for case in more.get("result", {}).pop("cases", []) if step.cases else ():
+            name, status_of_case = case.pop("case"), PASSED if case.pop("valid") else FAILED
+            self.log.add("case", name, status=status_of_case, **{"digest": ""} | case | step.cases.get(name, {}))
         self.log.add(step.step, step.name, step.digest, status, **more)

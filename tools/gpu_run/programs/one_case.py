@@ -8,8 +8,7 @@ import sys
 
 def main() -> int:
     import stator
-    from benchmarks.cases import build, plans
-    from benchmarks.inputs import Pool
+    from benchmarks.__main__ import Pool, build, plans
 
     (plan,) = [p for p in plans(False) if p.name == sys.argv[1]]
     with stator.Backend("cuda") as be, be.use():
