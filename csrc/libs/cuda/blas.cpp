@@ -66,6 +66,23 @@ ComputeType compute_type(const Gemm& g) {
 
 Operation operation(bool transposed) { return transposed ? Operation::transpose : Operation::none; }
 
+// What both calls of a product take. cuBLAS is column-major: the row-major C is its C^T = B^T A^T, so the operands are
+// exchanged.
+struct Product {
+  const std::shared_ptr<BlasLease> lease;
+  const BlasScale alpha, beta;
+  const DataType in, out;
+  const Operation a, b;
+  Product(OpCall& call, const Gemm& g)
+      : lease(lease_blas(call)),
+        alpha(g.alpha, g.operands),
+        beta(g.beta, g.operands),
+        in(data_type(g.operands)),
+        out(data_type(g.result)),
+        a(operation(g.transpose_a)),
+        b(operation(g.transpose_b)) {}
+};
+
 class CudaBlas final : public Blas {
  public:
   void prepare(OpCall& call) const override {
@@ -80,17 +97,13 @@ class CudaBlas final : public Blas {
     const Api& cublas = cublas_api(call.name());
     if (cublas.gemm == nullptr)
       require_symbol(Library::cublas, "cublasGemmStridedBatchedEx_64", call.name());  // throws
-    // cuBLAS is column-major: the row-major C is its C^T = B^T A^T, so the operands are exchanged.
-    const auto lease = lease_blas(call);
-    const Handle handle = lease->handle;
-    const BlasScale alpha(g.alpha, g.operands), beta(g.beta, g.operands);
-    const DataType in = data_type(g.operands), out = data_type(g.result);
+    const Product p(call, g);
     call.context().runtime().library(
         "cublasGemmStridedBatchedEx",
         [&] {
-          return cublas.gemm(handle, operation(g.transpose_b), operation(g.transpose_a), g.n, g.m, g.k, alpha.data(),
-                             g.b, in, g.ldb, g.stride_b, g.a, in, g.lda, g.stride_a, beta.data(), g.c, out, g.ldc,
-                             g.stride_c, g.batch, compute_type(g), Algorithm::standard);
+          return cublas.gemm(p.lease->handle, p.b, p.a, g.n, g.m, g.k, p.alpha.data(), g.b, p.in, g.ldb, g.stride_b,
+                             g.a, p.in, g.lda, g.stride_a, p.beta.data(), g.c, p.out, g.ldc, g.stride_c, g.batch,
+                             compute_type(g), Algorithm::standard);
         },
         describe_cublas, call.stream().handle(op_id), call.record());
   }
@@ -116,24 +129,22 @@ class CudaBlas final : public Blas {
       return;
     }
     const int64_t in = itemsize(g.operands), out = itemsize(g.result);
-    params::BatchAddresses p{.count = int32_t(g.batch),
-                             .group = int32_t(g.group),
-                             .base = {at(g.a, 0, g.operands), at(g.b, 0, g.operands), at(g.c, 0, g.result)},
-                             .step = {g.stride_a * in, g.stride_b * in, g.stride_c * out},
-                             .outer = {g.outer_a * in, g.outer_b * in, g.outer_c * out},
-                             .out = static_cast<void**>(call.scratch(sizeof(void*) * 3 * size_t(g.batch)))};
-    kernels::matmul::batch_addresses(call.queue(), p);
-    void **const a = p.out, **const b = a + g.batch, **const c = b + g.batch;
-    const auto lease = lease_blas(call);
-    const Handle handle = lease->handle;
-    const BlasScale alpha(g.alpha, g.operands), beta(g.beta, g.operands);
-    const DataType type = data_type(g.operands), result = data_type(g.result);
+    const params::BatchAddresses addresses{
+        .count = int32_t(g.batch),
+        .group = int32_t(g.group),
+        .base = {at(g.a, 0, g.operands), at(g.b, 0, g.operands), at(g.c, 0, g.result)},
+        .step = {g.stride_a * in, g.stride_b * in, g.stride_c * out},
+        .outer = {g.outer_a * in, g.outer_b * in, g.outer_c * out},
+        .out = static_cast<void**>(call.scratch(sizeof(void*) * 3 * size_t(g.batch)))};
+    kernels::matmul::batch_addresses(call.queue(), addresses);
+    void **const a = addresses.out, **const b = a + g.batch, **const c = b + g.batch;
+    const Product p(call, g);
     call.context().runtime().library(
         "cublasGemmBatchedEx",
         [&] {
-          return cublas.gemm_batched(handle, operation(g.transpose_b), operation(g.transpose_a), g.n, g.m, g.k,
-                                     alpha.data(), b, type, g.ldb, a, type, g.lda, beta.data(), c, result, g.ldc,
-                                     g.batch, compute_type(g), Algorithm::standard);
+          return cublas.gemm_batched(p.lease->handle, p.b, p.a, g.n, g.m, g.k, p.alpha.data(), b, p.in, g.ldb, a, p.in,
+                                     g.lda, p.beta.data(), c, p.out, g.ldc, g.batch, compute_type(g),
+                                     Algorithm::standard);
         },
         describe_cublas, call.stream().handle(op_id), call.record());
   }
