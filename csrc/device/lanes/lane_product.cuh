@@ -13,8 +13,8 @@ struct FewLanes {
   typedef T type __attribute__((vector_size(Count * sizeof(T))));
 };
 
-// Stands before a loop over vectors that are to stay in registers.
-#define STATOR_UNROLL_LANES STATOR_PRAGMA(GCC unroll 8)
+// Stands before a loop over vectors that are to stay in registers, of which there are 32 at most.
+#define STATOR_UNROLL_LANES STATOR_PRAGMA(GCC unroll 32)
 
 // Converts whole numbers to integers.
 STATOR_FN typename LaneVector<uint32_t>::type integer_lanes(typename LaneVector<float>::type v) {

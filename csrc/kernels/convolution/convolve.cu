@@ -7,6 +7,7 @@
 #include "device/launcher.cuh"
 #include "kernels/convolution/channels_last.cuh"
 #include "kernels/convolution/convolve_fast.cuh"
+#include "kernels/convolution/convolve_planes.cuh"
 #include "kernels/convolution/convolve_rows.cuh"
 #include "kernels/convolution/convolve_tile.cuh"
 
@@ -39,22 +40,23 @@ bool copies_source(const params::Convolution& p, ChannelsLast& copy) {
 }
 
 template <class T>
-int64_t packed_bytes(const params::Convolution& p) {
+int64_t packed_bytes(const params::DeviceLimits& limits, const params::Convolution& p) {
   if constexpr (fast_host) {
     using C = sum_of<T>;
-    const int64_t together = together_of(p.rows);
+    PlanesPlan plan;
+    const int64_t together = plan_planes<C>(p, limits.multiprocessors, plan) ? plan.together : together_of(p.rows);
     return p.groups * ceil_div(p.rows, together) * together * p.channels * taps_of(p) * int64_t(sizeof(C));
   } else {
     return is_direct(p.rows, p.channels) ? 0 : packed_vectors<T>(p) * 16;
   }
 }
 
-int64_t convolution_scratch(const params::DeviceLimits&, const params::Convolution& p) {
+int64_t convolution_scratch(const params::DeviceLimits& limits, const params::Convolution& p) {
   return with_float(p.dtype, [&](auto type) {
     using T = decltype(type);
     ChannelsLast copy;
     const int64_t copied = copies_source<T>(p, copy) ? copy.elements() * int64_t(sizeof(T)) : 0;
-    return std::max<int64_t>(packed_bytes<T>(p) + copied, 1);
+    return std::max<int64_t>(packed_bytes<T>(limits, p) + copied, 1);
   });
 }
 
@@ -98,11 +100,20 @@ void start_few(const params::Queue& q, const params::Convolution& p) {
 
 template <class T>
 void start_slab(const params::Queue& q, const params::Convolution& p) {
+  const auto pack = [&](int64_t together) {
+    const int64_t row_blocks = ceil_div(p.rows, together);
+    launch(q, "convolution_weights", pack_rows_kernel<SlabTuning::block, T>,
+           {p.groups * row_blocks * p.channels, SlabTuning::block}, p, together, row_blocks);
+  };
+  if (PlanesPlan plan; plan_planes<sum_of<T>>(p, q.limits->multiprocessors, plan)) {
+    pack(plan.together);
+    launch(q, "convolve", convolve_planes_kernel<SlabTuning::block, T>,
+           {plan.blocks, SlabTuning::block, int(plan.shared_bytes)}, p, plan);
+    return;
+  }
   SlabPlan plan;
   if (!plan_slab<sum_of<T>>(p, q.limits->multiprocessors, plan)) return start_direct<T>(q, p);
-  const int64_t row_blocks = ceil_div(p.rows, plan.together);
-  launch(q, "convolution_weights", pack_rows_kernel<SlabTuning::block, T>,
-         {p.groups * row_blocks * p.channels, SlabTuning::block}, p, int64_t(plan.together), row_blocks);
+  pack(plan.together);
   launch(q, "convolve", convolve_slab_kernel<SlabTuning::block, T>,
          {plan.blocks, SlabTuning::block, int(plan.shared_bytes)}, p, plan);
 }
@@ -112,7 +123,7 @@ void start_tiles(const params::Queue& q, params::Convolution p) {
   if (is_direct(p.rows, p.channels)) return start_few<T>(q, p);
   if constexpr (has_tensor_cores && is_half<T>) {
     if (ChannelsLast copy; copies_source<T>(p, copy)) {
-      copy.to.data = static_cast<char*>(p.packed) + packed_bytes<T>(p);
+      copy.to.data = static_cast<char*>(p.packed) + packed_bytes<T>(*q.limits, p);
       start_channels_last<T>(q, copy);
       p.source = copy.to;
     }

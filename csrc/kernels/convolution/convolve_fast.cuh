@@ -5,6 +5,7 @@
 #include "device/group.cuh"
 #include "device/lanes/lane_product.cuh"
 #include "device/launch.cuh"
+#include "kernels/convolution/block_parts.cuh"
 #include "kernels/convolution/slab.cuh"
 
 namespace stator::STATOR_TARGET::convolution {
@@ -130,6 +131,26 @@ STATOR_KERNEL(Size) void pack_rows_kernel(params::Convolution p, int64_t togethe
               first + r < p.rows ? convert<C>(from[r * w.row + i * w.axis[0] + j * w.axis[1] + k * w.axis[2]]) : C(0);
 }
 
+// Distances of the taps of some channels: in the packed weight and in the slab.
+STATOR_FN void find_taps(const params::Convolution& p, const Axes& a, const Slab& slab, int64_t channels,
+                         int64_t together, int32_t* a_at, int32_t* b_at) {
+  const params::Weights& w = p.weight;
+  const int64_t taps = a.taps(), all = w.taps[0] * w.taps[1] * w.taps[2];
+  slab.places(a, b_at);
+  int32_t* at = a_at;
+  for (int32_t i = 0; i < a[0].taps; ++i)
+    for (int32_t j = 0; j < a[1].taps; ++j)
+      for (int32_t k = 0; k < a[2].taps; ++k)
+        *at++ = int32_t(
+            (((a[0].first_tap + i * a[0].tap_step) * w.taps[1] + a[1].first_tap + j * a[1].tap_step) * w.taps[2] +
+             a[2].first_tap + k * a[2].tap_step) *
+            together);
+  for (int64_t i = taps; i < taps * channels; ++i) {
+    a_at[i] = a_at[i - taps] + int32_t(all * together);
+    b_at[i] = b_at[i - taps] + int32_t(slab.channel());
+  }
+}
+
 template <class T, class C>
 STATOR_CALL void store_tile(const params::Convolution& p, const Axes& a, const TilePlace& tile, int64_t height,
                             int64_t width, int64_t pitch, int64_t sample, int64_t g, int64_t row, int64_t rows,
@@ -157,19 +178,14 @@ template <int Size, class T>
 STATOR_KERNEL(Size) void convolve_slab_kernel(params::Convolution p, SlabPlan plan) {
   using C = sum_of<T>;
   const Group<Size> group;
-  int64_t block = group.block();
-  const auto next = [&](int64_t count) {
-    const int64_t found = block % count;
-    block /= count;
-    return found;
-  };
-  const int64_t row = next(plan.row_blocks) * plan.weight_rows;
-  const TilePlace tile{{int32_t(next(plan.tiles[0])), 0, 0}};
-  TilePlace place = tile;
-  place.at[2] = int32_t(next(plan.tiles[2])) * plan.columns;
-  place.at[1] = int32_t(next(plan.tiles[1])) * plan.rows;
-  const int64_t g = next(p.groups), sample = next(p.samples);
-  const Axes a = axes_of(p, block);
+  BlockParts block(group.block());
+  const int64_t row = block.next(plan.row_blocks) * plan.weight_rows;
+  TilePlace place{};
+  place.at[0] = int32_t(block.next(plan.tiles[0]));
+  place.at[2] = int32_t(block.next(plan.tiles[2])) * plan.columns;
+  place.at[1] = int32_t(block.next(plan.tiles[1])) * plan.rows;
+  const int64_t g = block.next(p.groups), sample = block.next(p.samples);
+  const Axes a = axes_of(p, block.rest());
   if (place.at[0] >= a[0].count || place.at[1] >= a[1].count || place.at[2] >= a[2].count) return;
 
   const int32_t height = a[1].count - place.at[1] < plan.rows ? a[1].count - place.at[1] : plan.rows;
@@ -183,23 +199,8 @@ STATOR_KERNEL(Size) void convolve_slab_kernel(params::Convolution p, SlabPlan pl
   C* sums = copy + plan.slab_elements;
   int32_t* a_at = reinterpret_cast<int32_t*>(sums + plan.weight_rows * plan.leading);
   int32_t* b_at = a_at + taps * plan.channels;
-  // Distances of the taps of all channels that are copied together.
   const int64_t all = p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2];
-  slab.places(a, b_at);
-  int32_t* at = a_at;
-  for (int32_t i = 0; i < a[0].taps; ++i)
-    for (int32_t j = 0; j < a[1].taps; ++j)
-      for (int32_t k = 0; k < a[2].taps; ++k)
-        *at++ =
-            int32_t((((a[0].first_tap + i * a[0].tap_step) * p.weight.taps[1] + a[1].first_tap + j * a[1].tap_step) *
-                         p.weight.taps[2] +
-                     a[2].first_tap + k * a[2].tap_step) *
-                    plan.together);
-  const int64_t together_channels = plan.channels < p.channels ? plan.channels : p.channels;
-  for (int64_t i = taps; i < taps * together_channels; ++i) {
-    a_at[i] = a_at[i - taps] + int32_t(all * plan.together);
-    b_at[i] = b_at[i - taps] + int32_t(slab.channel());
-  }
+  find_taps(p, a, slab, plan.channels < p.channels ? plan.channels : p.channels, plan.together, a_at, b_at);
   if (taps == 0) std::memset(static_cast<void*>(sums), 0, size_t(plan.weight_rows * plan.leading) * sizeof(C));
 
   const T* source = static_cast<const T*>(p.source.data) + sample * p.source.sample + g * p.source.group;

@@ -5,6 +5,7 @@
 #include "device/group.cuh"
 #include "device/lanes/lane_product.cuh"
 #include "device/launch.cuh"
+#include "kernels/convolution/block_parts.cuh"
 #include "kernels/convolution/slab.cuh"
 
 namespace stator::STATOR_TARGET::convolution {
@@ -88,15 +89,10 @@ template <int Size, class T>
 STATOR_KERNEL(Size) void gradient_slab_kernel(params::WeightGradient p, GradientPlan plan) {
   using C = sum_of<T>;
   const Group<Size> group;
-  int64_t block = group.block();
-  const auto next = [](int64_t& number, int64_t count) {
-    const int64_t found = number % count;
-    number /= count;
-    return found;
-  };
-  const int64_t row = next(block, plan.row_blocks) * plan.weight_rows;
-  const int64_t channel = next(block, plan.channel_blocks) * plan.channels;
-  const int64_t g = next(block, p.groups), split = block;
+  BlockParts block(group.block());
+  const int64_t row = block.next(plan.row_blocks) * plan.weight_rows;
+  const int64_t channel = block.next(plan.channel_blocks) * plan.channels;
+  const int64_t g = block.next(p.groups), split = block.rest();
   const Axes a = axes_of(p);
   const int32_t taps = a.taps();
   const int64_t rows = p.rows - row < plan.weight_rows ? p.rows - row : plan.weight_rows;
@@ -114,23 +110,23 @@ STATOR_KERNEL(Size) void gradient_slab_kernel(params::WeightGradient p, Gradient
   const T* source = static_cast<const T*>(p.source.data) + g * p.source.group + channel * p.source.channel;
   const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
   for (int64_t tile = all * split / plan.splits; tile < all * (split + 1) / plan.splits; ++tile) {
-    int64_t rest = tile;
+    BlockParts part(tile);
     TilePlace place;
-    place.at[2] = int32_t(next(rest, plan.tiles[2])) * plan.columns;
-    place.at[1] = int32_t(next(rest, plan.tiles[1])) * plan.rows;
-    place.at[0] = int32_t(next(rest, plan.tiles[0]));
+    place.at[2] = int32_t(part.next(plan.tiles[2])) * plan.columns;
+    place.at[1] = int32_t(part.next(plan.tiles[1])) * plan.rows;
+    place.at[0] = int32_t(part.next(plan.tiles[0]));
+    const int64_t sample = part.rest();
     const int32_t height = a[1].count - place.at[1] < plan.rows ? a[1].count - place.at[1] : plan.rows;
     const int32_t width = a[2].count - place.at[2] < plan.columns ? a[2].count - place.at[2] : plan.columns;
     const Slab slab(a, height, width, true);
     slab.places(a, at);
     for (int64_t i = taps; i < taps * channels; ++i) at[i] = at[i - taps] + int32_t(slab.channel());
-    fill_slab(slab, a, p.source, source + rest * p.source.sample, place, channels, copy);
+    fill_slab(slab, a, p.source, source + sample * p.source.sample, place, channels, copy);
     for (int64_t r = 0; r < rows; ++r)
       for (int32_t y = 0; y < height; ++y)
-        fill_row(grad + rest * p.grad.sample + r * p.grad.channel + place.at[0] * p.grad.axis[0] +
-                     (place.at[1] + y) * p.grad.axis[1],
-                 p.grad.axis[2], p.grad.extent[2], place.at[2], 1, width,
-                 slopes + r * plan.leading + int64_t(y) * width);
+        fill_row(grad + sample * p.grad.sample + r * p.grad.channel + place.at[0] * p.grad.axis[0] +
+                     (place.at[1] + y) * p.grad.axis[1] + place.at[2] * p.grad.axis[2],
+                 p.grad.axis[2], Inside(0, 1, width, width), width, slopes + r * plan.leading + int64_t(y) * width);
     const int64_t n = int64_t(height) * width;
     if (rows == 1)
       all_inner_products<1, 8>(slopes, plan.leading, rows, copy, at, channels * taps, n, sums, leading);
@@ -139,6 +135,50 @@ STATOR_KERNEL(Size) void gradient_slab_kernel(params::WeightGradient p, Gradient
     else
       all_inner_products<4, 3>(slopes, plan.leading, rows, copy, at, channels * taps, n, sums, leading);
   }
+}
+
+// The parts of a gradient: `splits` of `lines` matrices of `depth` x `wide`. A matrix has some rows of the weight along
+// `wide`, of `row_blocks` that make a group, and the elements of each along its depth.
+struct PartsPlan {
+  static constexpr int64_t tile = 4096;
+  int64_t splits, lines, depth, wide, row_blocks, rows;  // rows: of a group
+
+  constexpr int64_t width() const { return wide < tile ? wide : tile; }
+  constexpr int64_t height() const { return depth < tile / width() ? depth : tile / width(); }
+  constexpr int64_t across() const { return (wide + width() - 1) / width(); }
+  constexpr int64_t down() const { return (depth + height() - 1) / height(); }
+  constexpr int64_t elements() const { return lines * depth * wide; }
+};
+
+// dweight, which is dense, = the sum of the parts, in their order. A block has a tile of one matrix.
+template <int Size, class T>
+STATOR_KERNEL(Size) void sum_parts_kernel(const sum_of<T>* partials, T* dweight, PartsPlan plan) {
+  using C = sum_of<T>;
+  const Group<Size> group;
+  BlockParts block(group.block());
+  const int64_t width = plan.width(), first_row = block.next(plan.across()) * width;
+  const int64_t first = block.next(plan.down()) * plan.height(), line = block.rest();
+  const int64_t row = line % plan.row_blocks * plan.wide + first_row;
+  const int64_t columns = std::min(plan.height(), plan.depth - first);
+  const int64_t rows = std::min({width, plan.wide - first_row, plan.rows - row});
+  C* const sums = reinterpret_cast<C*>(group.template dynamic<unsigned char>(0));
+  const C* from = partials + (line * plan.depth + first) * plan.wide + first_row;
+  if (plan.splits == 0) std::memset(static_cast<void*>(sums), 0, PartsPlan::tile * sizeof(C));
+  for (int64_t s = 0; s < plan.splits; ++s, from += plan.elements())
+    for (int64_t k = 0; k < columns; ++k) {
+      C* STATOR_RESTRICT to = sums + k * width;
+      const C* STATOR_RESTRICT some = from + k * plan.wide;
+      if (s == 0)
+        for (int64_t r = 0; r < rows; ++r) to[r] = some[r];
+      else
+        for (int64_t r = 0; r < rows; ++r) to[r] += some[r];
+    }
+  T* to = dweight + (line / plan.row_blocks * plan.rows + row) * plan.depth + first;
+  if (plan.depth == 1)
+    for (int64_t r = 0; r < rows; ++r) to[r] = convert<T>(sums[r]);
+  else
+    for (int64_t r = 0; r < rows; ++r, to += plan.depth)
+      for (int64_t k = 0; k < columns; ++k) to[k] = convert<T>(sums[k * width + r]);
 }
 
 // False if not even the slab of one channel fits.

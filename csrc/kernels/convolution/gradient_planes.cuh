@@ -24,7 +24,7 @@ constexpr int columns_of(int vectors) {
   return PlaneTuning::many_registers ? (vectors == 4 ? 6 : vectors == 2 ? 10 : 12) : (vectors == 2 ? 5 : 8);
 }
 
-struct PlanePlan {
+struct GradientPlanesPlan {
   int64_t weight_rows, channels, planes;  // of a block; planes that are copied at a time
   int64_t row_blocks, channel_blocks, splits, blocks;
   int64_t slab_elements, shared_bytes;
@@ -89,20 +89,15 @@ STATOR_FN void add_rows(const PlaneResults<C>& p, int64_t& row, const int32_t* a
       add_outer_products<Vectors, Columns>(p, row, at + k, depth - k, sums + k * p.wide);
 }
 
-// partials[split][group][row][channel][tap].
+// partials[split][group][row block][channel][tap][row of the block].
 template <int Size, class T>
-STATOR_KERNEL(Size) void gradient_planes_kernel(params::WeightGradient p, PlanePlan plan) {
+STATOR_KERNEL(Size) void gradient_planes_kernel(params::WeightGradient p, GradientPlanesPlan plan) {
   using C = sum_of<T>;
   const Group<Size> group;
-  int64_t block = group.block();
-  const auto next = [&](int64_t count) {
-    const int64_t found = block % count;
-    block /= count;
-    return found;
-  };
-  const int64_t row = next(plan.row_blocks) * plan.weight_rows;
-  const int64_t channel = next(plan.channel_blocks) * plan.channels;
-  const int64_t g = next(p.groups), split = block;
+  BlockParts block(group.block());
+  const int64_t row_block = block.next(plan.row_blocks), row = row_block * plan.weight_rows;
+  const int64_t channel = block.next(plan.channel_blocks) * plan.channels;
+  const int64_t g = block.next(p.groups), split = block.rest();
   const Axes a = axes_of(p);
   const int32_t taps = a.taps();
   const int64_t rows = p.rows - row < plan.weight_rows ? p.rows - row : plan.weight_rows;
@@ -113,8 +108,9 @@ STATOR_KERNEL(Size) void gradient_planes_kernel(params::WeightGradient p, PlaneP
 
   C* const copies = reinterpret_cast<C*>(group.template dynamic<unsigned char>(0));
   C* const slopes = copies + plan.planes * plan.slab_elements;
-  C* const sums = slopes + plan.planes * results * wide;
-  int32_t* const at = reinterpret_cast<int32_t*>(sums + plan.channels * taps * wide);
+  int32_t* const at = reinterpret_cast<int32_t*>(slopes + plan.planes * results * wide);
+  C* const sums = static_cast<C*>(p.partials) +
+                  (((split * p.groups + g) * plan.row_blocks + row_block) * p.channels + channel) * taps * wide;
   slab.places(a, at);
   for (int64_t i = taps; i < depth; ++i) at[i] = at[i - taps] + int32_t(slab.channel());
   std::memset(static_cast<void*>(sums), 0, size_t(depth * wide) * sizeof(C));
@@ -159,15 +155,11 @@ STATOR_KERNEL(Size) void gradient_planes_kernel(params::WeightGradient p, PlaneP
         add_rows<1>(some, done, at, depth, sums);
       }
   }
-  const int64_t leading = p.channels * taps;
-  C* const to = static_cast<C*>(p.partials) + ((split * p.groups + g) * p.rows + row) * leading + channel * taps;
-  for (int64_t k = 0; k < depth; ++k)
-    for (int64_t r = 0; r < rows; ++r) to[r * leading + k] = sums[k * wide + r];
 }
 
 // False where planes are not small, or rows do not fill most of a vector.
 template <class C>
-bool plan_planes(const params::WeightGradient& p, PlanePlan& plan) {
+bool plan_gradient_planes(const params::WeightGradient& p, GradientPlanesPlan& plan) {
   constexpr int64_t lanes = LaneVector<C>::count;
   const Axes a = axes_of(p);
   const int64_t results = int64_t(a[1].count) * a[2].count, taps = a.taps();
@@ -184,7 +176,7 @@ bool plan_planes(const params::WeightGradient& p, PlanePlan& plan) {
   plan.channel_blocks = ceil_div(p.channels, plan.channels);
   plan.slab_elements = plan.channels * slab.channel();
   const int64_t all = p.samples * a[0].count, others = plan.row_blocks * plan.channel_blocks * p.groups;
-  const int64_t bytes = p.groups * p.rows * p.channels * taps * element;
+  const int64_t bytes = p.groups * plan.row_blocks * plan.weight_rows * p.channels * taps * element;
   plan.splits =
       std::max<int64_t>(1, std::min({all * results / PlaneTuning::least_results, all,
                                      ceil_div(GradientTuning::blocks, others), GradientTuning::partial_bytes / bytes}));
@@ -192,8 +184,7 @@ bool plan_planes(const params::WeightGradient& p, PlanePlan& plan) {
   plan.planes = std::clamp<int64_t>(std::min(PlaneTuning::together / results, room), 1,
                                     std::max<int64_t>(1, ceil_div(all, plan.splits)));
   plan.blocks = others * plan.splits;
-  plan.shared_bytes = element * (plan.planes * (plan.slab_elements + results * plan.weight_rows) +
-                                 plan.channels * taps * plan.weight_rows) +
+  plan.shared_bytes = element * plan.planes * (plan.slab_elements + results * plan.weight_rows) +
                       int64_t(sizeof(int32_t)) * taps * plan.channels;
   return true;
 }

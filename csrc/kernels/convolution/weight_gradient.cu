@@ -38,23 +38,33 @@ GradientTilePlan plan_gradient_tiles(const params::DeviceLimits& limits, const p
   return plan;
 }
 
+inline PartsPlan parts_of(const params::WeightGradient& p, const GradientPlanesPlan& plan) {
+  return {
+      plan.splits, p.groups * plan.row_blocks, elements_of(p) / p.groups / p.rows, plan.weight_rows, plan.row_blocks,
+      p.rows};
+}
+inline PartsPlan parts_of(const params::WeightGradient& p, const GradientPlan& plan) {
+  return {plan.splits, 1, 1, elements_of(p), 1, elements_of(p)};
+}
+
+// The elements of all parts.
 template <class T>
-int64_t splits_of(const params::DeviceLimits& limits, const params::WeightGradient& p) {
+int64_t partial_elements(const params::DeviceLimits& limits, const params::WeightGradient& p) {
   if constexpr (fast_host) {
-    PlanePlan planes;
-    if (plan_planes<sum_of<T>>(p, planes)) return planes.splits;
-    GradientPlan plan;
-    return plan_gradient<sum_of<T>>(p, plan) ? plan.splits : 1;
+    const auto all = [&](const auto& plan) { return plan.splits * parts_of(p, plan).elements(); };
+    if (GradientPlanesPlan plan; plan_gradient_planes<sum_of<T>>(p, plan)) return all(plan);
+    if (GradientPlan plan; plan_gradient<sum_of<T>>(p, plan)) return all(plan);
+    return elements_of(p);
   } else {
-    return sums_directly(p) ? 1 : plan_gradient_tiles<T>(limits, p).splits;
+    return elements_of(p) * (sums_directly(p) ? 1 : plan_gradient_tiles<T>(limits, p).splits);
   }
 }
 
-// Of all parts; what follows them is at a multiple of 16 bytes.
+// Of all parts, at least one; what follows them is at a multiple of 16 bytes.
 template <class T>
 int64_t partial_bytes(const params::DeviceLimits& limits, const params::WeightGradient& p) {
-  const int64_t splits = std::max<int64_t>(splits_of<T>(limits, p), 1);
-  return ceil_div(splits * elements_of(p) * int64_t(sizeof(sum_of<T>)), 16) * 16;
+  const int64_t elements = std::max(partial_elements<T>(limits, p), elements_of(p));
+  return ceil_div(elements * int64_t(sizeof(sum_of<T>)), 16) * 16;
 }
 
 int64_t weight_gradient_scratch(const params::DeviceLimits& limits, const params::WeightGradient& p) {
@@ -82,17 +92,18 @@ void sum_directly(const params::Queue& q, const params::WeightGradient& p) {
 
 template <class T>
 void start_gradient_slab(const params::Queue& q, const params::WeightGradient& p) {
-  const int64_t taps = p.dweight.taps[0] * p.dweight.taps[1] * p.dweight.taps[2];
-  if (PlanePlan plan; plan_planes<sum_of<T>>(p, plan)) {
-    launch(q, "weight_gradient", gradient_planes_kernel<GradientTuning::block, T>,
-           {plan.blocks, GradientTuning::block, int(plan.shared_bytes)}, p, plan);
-    return start_sum<T>(q, p, {plan.splits, taps, 1});
-  }
-  GradientPlan plan;
-  if (!plan_gradient<sum_of<T>>(p, plan)) return sum_directly<T>(q, p);
-  launch(q, "weight_gradient", gradient_slab_kernel<GradientTuning::block, T>,
-         {plan.blocks, GradientTuning::block, int(plan.shared_bytes)}, p, plan);
-  start_sum<T>(q, p, {plan.splits, taps, 1});
+  using C = sum_of<T>;
+  const auto start = [&](auto kernel, const auto& plan) {
+    launch(q, "weight_gradient", kernel, {plan.blocks, GradientTuning::block, int(plan.shared_bytes)}, p, plan);
+    const PartsPlan parts = parts_of(p, plan);
+    launch(q, "weight_gradient_sum", sum_parts_kernel<GradientTuning::block, T>,
+           {parts.lines * parts.across() * parts.down(), GradientTuning::block, int(PartsPlan::tile * sizeof(C))},
+           static_cast<const C*>(p.partials), static_cast<T*>(const_cast<void*>(p.dweight.data)), parts);
+  };
+  if (GradientPlanesPlan plan; plan_gradient_planes<C>(p, plan))
+    return start(gradient_planes_kernel<GradientTuning::block, T>, plan);
+  if (GradientPlan plan; plan_gradient<C>(p, plan)) return start(gradient_slab_kernel<GradientTuning::block, T>, plan);
+  sum_directly<T>(q, p);
 }
 
 template <class T>

@@ -45,6 +45,12 @@ CASES = [
     ("conv1d", (17, 40, 9), (19, 40, 4), {"padding": 3}),
     ("conv3d", (4, 6, 3, 4, 5), (17, 6, 2, 3, 3), {"padding": (0, 1, 1), "stride": (1, 2, 1)}),
     ("conv_transpose2d", (7, 20, 4, 4), (20, 9, 3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    # Rows that fill one to four vectors, and blocks of several samples, or of some planes of a sample.
+    ("conv2d", (3, 40, 7, 7), (64, 40, 3, 3), {"padding": 1}),
+    ("conv2d", (5, 3, 3, 5), (48, 3, 3, 2), {"stride": 2, "dilation": (1, 2), "padding": (2, 1)}),
+    ("conv2d", (1, 1, 4, 4), (130, 1, 3, 3), {"padding": 1}),
+    ("conv3d", (2, 3, 9, 9, 8), (16, 3, 3, 2, 3), {"padding": 1, "stride": (2, 1, 1)}),
+    ("conv_transpose2d", (2, 32, 3, 4), (32, 16, 1, 2), {"stride": 3, "output_padding": 2}),
 ]
 
 
