@@ -105,8 +105,9 @@ bool fits(const Scalar& value, DType d) {
 
 void encode(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]) {
   if (is_integer(value) && !fits(value, d))
-    throw ValueError(std::string(op), "the number " + text(value) + " is out of range for " + std::string(name(d)),
-                     "use a number in range, or convert the array to a wider dtype");
+    throw NumberRangeError(std::string(op),
+                           "the number " + text(value) + " is out of range for " + std::string(name(d)),
+                           "use a number in range, or convert the array to a wider dtype");
   if (value.type == Scalar::Type::complex_floating && !in(d, dtypes::complexes | dtypes::boolean))
     throw DTypeError(std::string(op), "a complex number cannot become " + std::string(name(d)),
                      "use a complex dtype, or the number's real part");

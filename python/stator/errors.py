@@ -233,9 +233,6 @@ _hook: ErrorHook | None = None
 _CODE = re.compile(r"\w[_.:]\w|\w\(")
 # C++ exceptions whose names are built-in exceptions of Python.
 _NATIVE = _CLASSES | {"ValueError": InvalidValueError, "IndexError": OutOfRangeError}
-# The ValueError of csrc/ops/scalar.cpp for an integer that a dtype does not hold, which has no class of its own in C++.
-_BEYOND = re.compile(r"The number -?\d+ is out of range for \w+")
-
 
 _failed = threading.local()
 # The function that tells whether a kernel found an error; of _backend.pyx, which imports this module.
@@ -265,7 +262,6 @@ def from_native(
     fields: dict[str, Any],
     classes: dict[str, builtins.type[StatorError]] = _NATIVE,
     failed: threading.local = _failed,
-    beyond: re.Pattern[str] = _BEYOND,
     found: list[Callable[[], bool]] = found_by_kernels,
 ) -> BaseException:
     """The Python exception for a C++ one, or what has interrupted the call; called where Cython catches it.
@@ -275,8 +271,6 @@ def from_native(
     interrupt: BaseException | None = failed.__dict__.pop("interrupt", None)
     if interrupt is not None:
         return interrupt
-    if name == "ValueError" and beyond.match(cause):
-        name = "NumberRangeError"
     error = classes[name](cause, op=op, remedy=remedy, _told=False)
     error.__dict__.update(fields)
     if found and found[0]():

@@ -88,6 +88,7 @@ class STATOR_API LinAlgError : public Error {
   X(AxisError, ShapeError)         \
   X(DTypeError, Error)             \
   X(ValueError, Error)             \
+  X(NumberRangeError, ValueError)  \
   X(UnsupportedError, Error)       \
   X(LoopLimitError, Error)         \
   X(IndexError, Error)

@@ -59,8 +59,8 @@ Array accumulate_integers(const std::string& op, const Array& c, const Array& a,
                        std::string(name) + " that is no integer, for operands of " + std::string(stator::name(dtype)),
                        "pass an integer, or convert the operands to a floating dtype");
     if (!fits(*factor, dtype))
-      throw ValueError(op, std::string(name) + " that is out of range for " + std::string(stator::name(dtype)),
-                       "pass a number in range, or convert the operands to a wider dtype");
+      throw NumberRangeError(op, std::string(name) + " that is out of range for " + std::string(stator::name(dtype)),
+                             "pass a number in range, or convert the operands to a wider dtype");
   }
   const Array product = matmul(a, b, {.dtype = dtype}, on);
   const ElementwiseOptions into{.out = &product};

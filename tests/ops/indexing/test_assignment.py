@@ -166,7 +166,7 @@ def test_an_integer_beyond_the_dtype_is_an_overflow(be):
     for call in (lambda x: x + 300, lambda x: x * -129, lambda x: x.fill(128), lambda x: be.full(2, 300, dtype="int8")):
         with pytest.raises(OverflowError, match=r"out of (range|bounds)") as info:
             call(be.zeros(3, dtype="int8"))
-        assert isinstance(info.value, (NumberRangeError, InvalidValueError))
+        assert isinstance(info.value, NumberRangeError)
     with pytest.raises(OverflowError):
         be.asarray([1, 300], dtype="uint8")
     with pytest.raises(OverflowError):
