@@ -41,11 +41,10 @@ def test_steady_work_is_served_by_the_cache(device):
 
 
 def test_uploads_use_the_same_page_locked_memory_again(device):
-    values, held = np.ones(64), []
+    values = np.ones(64)
     with stator.Backend(device) as be:
-        for _ in range(4):
-            for _ in range(50):
+        for _ in range(10):
+            for _ in range(50):  # the device may be behind by all of them, or by none
                 be.asarray(values)
             be.synchronize()
-            held.append(be.memory_stats()["pinned_cached_bytes"])
-    assert held[0] == held[-1]
+        assert be.memory_stats()["pinned_cached_bytes"] <= 50 * values.nbytes
