@@ -131,9 +131,9 @@ std::vector<TraceRange> end_trace(const Backend& backend, uint64_t* dropped) {
   return out;
 }
 
-void report_waits(const Backend& backend, WaitReports reports) {
+WaitReports report_waits(const Backend& backend, WaitReports reports) {
   const OpGuard guard(require(backend), call::telemetry);
-  backend.context()->runtime().set_sync_debug(runtime::SyncDebug(reports), warn_of_wait);
+  return WaitReports(backend.context()->runtime().set_sync_debug(runtime::SyncDebug(reports), warn_of_wait));
 }
 
 WaitReports wait_reports(const Backend& backend) { return WaitReports(require(backend).runtime().sync_debug()); }

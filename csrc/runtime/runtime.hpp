@@ -395,7 +395,7 @@ class Runtime {
   bool watched() const { return watch_.load(std::memory_order_relaxed) != 0; }
   Telemetry& telemetry() const { return *telemetry_; }
   unsigned change_telemetry_modes(unsigned off, unsigned on);  // returns those of before
-  void set_sync_debug(SyncDebug mode, WaitSink sink);
+  SyncDebug set_sync_debug(SyncDebug mode, WaitSink sink);     // returns that of before
   SyncDebug sync_debug() const { return sync_debug_.load(std::memory_order_relaxed); }
   // Waits after all work that is enqueued, so that a fault is reported by the call whose work it is.
   void set_blocking(bool blocking) { watch(Watch::blocking, blocking); }

@@ -53,10 +53,11 @@ unsigned Runtime::change_telemetry_modes(unsigned off, unsigned on) {
   return before;
 }
 
-void Runtime::set_sync_debug(SyncDebug mode, WaitSink sink) {
+SyncDebug Runtime::set_sync_debug(SyncDebug mode, WaitSink sink) {
   wait_sink_.store(sink);
-  sync_debug_.store(mode);
+  const SyncDebug before = sync_debug_.exchange(mode);
   watch(Watch::waits, mode != SyncDebug::off);
+  return before;
 }
 
 // Waits without an op are the pool's and those of close(), which must not fail.

@@ -53,8 +53,13 @@ class BackendMonitor:
         """
         from stator.monitor import _figures
 
-        _figures.set_limits(self._monitored(), limits)
-        self._monitor.threshold = limits.memory_pressure_threshold
+        backend, monitor = self._monitored(), self._monitor
+        before = _figures.limits(backend, monitor.threshold)
+        try:
+            _figures.set_limits(backend, monitor, limits)
+        except BaseException:  # an interrupt may have come between two of them
+            _figures.set_limits(backend, monitor, before)
+            raise
 
     def cleanup_resources(self) -> int:
         """Gives up cached memory and cached programs that are not in use; returns the bytes of memory freed."""

@@ -71,7 +71,7 @@ class BackendTelemetry:
         >>> y.tolist()
         [2.0, 2.0, 2.0]
         """
-        from stator.execution.telemetry import SyncDebug
+        from stator.execution._telemetry import SyncDebug
 
         if mode is not None and not isinstance(mode, str):
             raise DTypeError(
@@ -79,7 +79,13 @@ class BackendTelemetry:
             )
         if mode not in REPORTS:
             raise InvalidValueError(f"mode={mode!r}", op="Backend.sync_debug", remedy='Give "warn", "error" or None.')
-        return SyncDebug(self._measured(), REPORTS.index(mode))
+        reports = SyncDebug(self._measured())
+        try:
+            reports.begin(REPORTS.index(mode))
+            return reports
+        except BaseException:  # an interrupt, which leaves nothing begun
+            reports.end()
+            raise
 
     def _measured(self) -> Backend:
         return cast("Backend", self)

@@ -31,13 +31,13 @@ CLAIMS = {
 def environment(**values: str) -> Iterator[None]:
     """Sets environment variables inside a `with`; a Backend reads them when it opens."""
     before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
     try:
+        os.environ.update(values)
         yield
     finally:
         for name, old in before.items():
             if old is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = old
 

@@ -14,6 +14,7 @@ import stator
 from stator import _backend
 from stator.errors import CaptureError
 from stator.execution._in_flight import InFlight
+from stator.monitor import ResourceLimits
 
 OURS = f"{Path(stator.__file__).parent}{os.sep}", contextlib.__file__
 POINTS = 120  # of each block, at most
@@ -171,9 +172,14 @@ def current(be, x, folder):
         stator.exp(x)
 
 
+def wait_reports(be, x, folder):
+    with be.sync_debug("error"):
+        stator.exp(x)
+
+
 BLOCKS = (
     *(capture, capture_for_a_file, begin_and_end, function, draws, loop, branch, save, load, run, submit, scope),
-    *(buffer, profile, measure, host_copies, current),
+    *(buffer, profile, measure, host_copies, wait_reports, current),
 )
 
 
@@ -218,6 +224,18 @@ def test_an_interrupt_at_any_instruction_undoes_what_was_begun(be, tmp_path, blo
     block(be, x, tmp_path)
     gc.collect()
     assert state(be) == before
+
+
+def test_an_interrupt_sets_all_resource_limits_or_none(be):
+    before, wanted = be.resource_limits(), ResourceLimits(max_memory=2**40, max_kernels=7)
+    counter = Interrupter(0)
+    counter.run(be.set_resource_limits, wanted)
+    assert counter.count > 2
+    for at in range(1, counter.count + 1):
+        be.set_resource_limits(before)
+        with pytest.raises(KeyboardInterrupt):
+            Interrupter(at).run(be.set_resource_limits, wanted)
+        assert be.resource_limits() in (before, wanted), at
 
 
 def interrupted(*_):

@@ -14,8 +14,6 @@ from stator.errors import StatorError
 from stator.execution import _telemetry
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from stator.backend import Backend
 
 Figures = dict[str, Any]
@@ -188,24 +186,6 @@ class Measurement(Entered):
             "total": _difference(earlier["total"], later["total"]),
             "caches": {name: _cache_difference(earlier["caches"].get(name), f) for name, f in later["caches"].items()},
         }
-
-
-class SyncDebug:
-    """What Backend.sync_debug() returns: the reports are made already, and end with the `with` statement."""
-
-    def __init__(self, backend: Backend, reports: int) -> None:
-        self._backend = backend
-        self._before = _telemetry.wait_reports(backend)
-        _telemetry.report_waits(backend, reports)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self._backend.closed:
-            _telemetry.report_waits(self._backend, self._before)
 
 
 class Profile(Entered):

@@ -14,6 +14,7 @@ from stator.resources._memory import byte_count
 
 if TYPE_CHECKING:
     from stator.backend import Backend
+    from stator.monitor import Monitor
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def limits(backend: Backend, threshold: float) -> ResourceLimits:
     )
 
 
-def set_limits(backend: Backend, wanted: ResourceLimits) -> None:
+def set_limits(backend: Backend, monitor: Monitor, wanted: ResourceLimits) -> None:
     """See Backend.set_resource_limits: the memory first, since it may be refused."""
     if not isinstance(wanted, ResourceLimits):
         raise DTypeError(
@@ -183,3 +184,4 @@ def set_limits(backend: Backend, wanted: ResourceLimits) -> None:
     except StatorError as error:
         raise renamed(error, "Backend.set_resource_limits") from None
     backend._programs.resize(wanted.max_kernels)
+    monitor.threshold = wanted.memory_pressure_threshold

@@ -34,5 +34,4 @@ cdef extern from "stator/execution/telemetry.hpp" namespace "stator" nogil:
     void reset_telemetry(const Backend&) except +translate_exception
     void begin_trace(const Backend&) except +translate_exception
     vector[TraceRange] end_trace(const Backend&, uint64_t*) except +translate_exception
-    void report_waits(const Backend&, WaitReports) except +translate_exception
-    WaitReports wait_reports(const Backend&) except +translate_exception
+    WaitReports report_waits(const Backend&, WaitReports) except +translate_exception

@@ -101,14 +101,27 @@ def end_trace(backend: Backend) -> tuple[list[tuple[str, int, float, float, int,
              found[i].device_begin, found[i].device_end) for i in range(found.size())], dropped
 
 
-def report_waits(backend: Backend, reports: int) -> None:
-    """0: calls that wait are not reported, 1: they warn, 2: they raise."""
-    cdef Backend owner = as_backend(backend, "Backend.sync_debug")
-    cdef cpp.WaitReports wanted = <cpp.WaitReports><int>reports
-    with nogil:
-        cpp.report_waits(owner.c, wanted)
+cdef class SyncDebug:
+    """What Backend.sync_debug() returns: the end of a `with` statement ends what begin() began."""
+    cdef Backend _owner
+    cdef cpp.WaitReports _before
+    cdef bint _begun
 
+    def __init__(self, backend: Backend) -> None:
+        self._owner = as_backend(backend, "Backend.sync_debug")
 
-def wait_reports(backend: Backend) -> int:
-    """What report_waits set."""
-    return <int>cpp.wait_reports(as_backend(backend, "Backend.sync_debug").c)
+    def begin(self, reports: int) -> None:
+        """0: calls that wait are not reported, 1: they warn, 2: they raise."""
+        self._before = cpp.report_waits(self._owner.c, <cpp.WaitReports><int>reports)
+        self._begun = True
+
+    def end(self) -> None:
+        """Calls are reported as before."""
+        if self._begun and not self._owner.c.closed():
+            cpp.report_waits(self._owner.c, self._before)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.end()
