@@ -205,6 +205,18 @@ void Context::synchronize_noexcept(uint32_t streams) noexcept {
   }
 }
 
+void Context::wait_before_close(uint16_t op) {
+  try {
+    const OpGuard guard(*this, op);
+    for (const auto& stream : streams_)
+      if (runtime::StreamHandle handle = stream->native()) runtime_->stream_synchronize(handle, op);
+  } catch (const runtime::Interrupted&) {
+    throw;
+  } catch (const std::exception&) {
+    return;  // close() finds and reports it
+  }
+}
+
 void Context::report(const char* call, runtime::Status status) noexcept {
   // Unloading: the CUDA runtime ended before this library, and has released everything.
   if (status == success || status == runtime::status::unloading) return;

@@ -75,6 +75,8 @@ class Context final : public Box {
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
   // Waits for what the open streams of these bits have been given, but not for one that is captured itself.
   void synchronize_noexcept(uint32_t streams) noexcept;
+  // Before close(), which cannot be interrupted. Throws runtime::Interrupted alone: close() finds other errors.
+  void wait_before_close(uint16_t op);
   bool is_captured(int index) const noexcept { return streams_[index]->is_captured(); }
   bool is_captured_itself(int index) const noexcept { return streams_[index]->is_captured_itself(); }
   // The bits of those streams that are open: the work of others is done, since a stream is waited for when it closes.

@@ -3,6 +3,7 @@
 #include "core/memory/overlap.hpp"
 #include "core/text.hpp"
 
+#include <stator/creation.hpp>
 #include <stator/indexing.hpp>
 
 #include <algorithm>

@@ -188,18 +188,7 @@ void set_interrupt_check(bool (*check)(), unsigned long thread) noexcept {
 }
 
 void wait_before_close(const Backend& backend) {
-  if (!backend.context() || backend.closed()) return;
-  Context& context = *backend.context();
-  try {
-    constexpr uint16_t op = uint16_t(Op::synchronize);
-    const OpGuard guard(context, op);
-    for (int i = 0; i < Backend::stream_limit; ++i)
-      if (void* const stream = context.native_stream(i)) context.runtime().stream_synchronize(stream, op);
-  } catch (const runtime::Interrupted&) {
-    throw;
-  } catch (const std::exception&) {
-    return;  // close() finds and reports it
-  }
+  if (backend.context() && !backend.closed()) backend.context()->wait_before_close(uint16_t(Op::synchronize));
 }
 
 Stream external_stream(const Backend& backend, void* native, void* owner, void (*release)(void*)) {
