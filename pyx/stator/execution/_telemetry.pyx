@@ -104,7 +104,7 @@ def end_trace(backend: Backend) -> tuple[list[tuple[str, int, float, float, int,
 cdef class SyncDebug:
     """What Backend.sync_debug() returns: the end of a `with` statement ends what begin() began."""
     cdef Backend _owner
-    cdef cpp.WaitReports _before
+    cdef int _before
     cdef bint _begun
 
     def __init__(self, backend: Backend) -> None:
@@ -112,13 +112,13 @@ cdef class SyncDebug:
 
     def begin(self, reports: int) -> None:
         """0: calls that wait are not reported, 1: they warn, 2: they raise."""
-        self._before = cpp.report_waits(self._owner.c, <cpp.WaitReports><int>reports)
+        self._before = <int>cpp.report_waits(self._owner.c, <cpp.WaitReports><int>reports)
         self._begun = True
 
     def end(self) -> None:
         """Calls are reported as before."""
         if self._begun and not self._owner.c.closed():
-            cpp.report_waits(self._owner.c, self._before)
+            cpp.report_waits(self._owner.c, <cpp.WaitReports>self._before)
 
     def __enter__(self) -> None:
         pass
