@@ -10,6 +10,15 @@
 
 namespace stator::STATOR_TARGET {
 
+// The number of bits that are set.
+STATOR_FN int count_bits(uint32_t v) {
+#if !defined(STATOR_HOST)
+  return __popc(v);
+#else
+  return __builtin_popcount(v);
+#endif
+}
+
 struct alignas(16) Bits128 {
   uint64_t a, b;
 };

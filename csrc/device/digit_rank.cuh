@@ -1,7 +1,8 @@
 // Stable ranks of 8-bit digits within a block of 256 threads, for radix sort. For targets whose blocks have threads.
-// Lanes with equal digits find each other by a match (Adinets and Merrill, "Onesweep", 2022, section 4).
+// Lanes with equal digits find each other (Adinets and Merrill, "Onesweep", 2022, section 4).
 #pragma once
 
+#include "device/bits.cuh"
 #include "device/group.cuh"
 
 namespace stator::STATOR_TARGET {
@@ -16,9 +17,18 @@ struct DigitCounts {
 namespace simt {
 
 #if !defined(STATOR_HOST)
-STATOR_FN uint32_t lanes_alike(int value, Site) { return __match_any_sync(0xffffffffu, value); }
+// A ballot for each bit: a match of whole values costs as much as 14 of them.
+STATOR_FN uint32_t lanes_alike(int digit, Site) {
+  uint32_t alike = ~0u;
+  STATOR_UNROLL()
+  for (int bit = 0; bit < 8; ++bit) {
+    const bool set = digit >> bit & 1;
+    const uint32_t those = __ballot_sync(~0u, set);
+    alike &= set ? those : ~those;
+  }
+  return alike;
+}
 STATOR_FN void sync_warp(Site) { __syncwarp(); }
-STATOR_FN int count_bits(uint32_t v) { return __popc(v); }
 #else
 inline uint32_t lanes_alike(int value, Site site) {
   uint32_t alike = 0;
@@ -26,7 +36,6 @@ inline uint32_t lanes_alike(int value, Site site) {
   return alike;
 }
 inline void sync_warp(Site site) { shuffle(0, rank() % 32, ~0u, site); }
-inline int count_bits(uint32_t v) { return __builtin_popcount(v); }
 #endif
 
 }  // namespace simt
@@ -49,11 +58,11 @@ STATOR_FN void rank_digits(const Group<256>& group, DigitCounts& counts, const i
   STATOR_UNROLL()
   for (int k = 0; k < Items; ++k) {
     const uint32_t alike = simt::lanes_alike(digit[k], site);
-    const int before = simt::count_bits(alike & ((uint32_t(1) << lane) - 1));
+    const int before = count_bits(alike & ((uint32_t(1) << lane) - 1));
     const uint32_t seen = counts.of_warp[warp][digit[k]];
     rank[k] = int(seen) + before;
     simt::sync_warp(site);
-    if (before == 0) counts.of_warp[warp][digit[k]] = seen + uint32_t(simt::count_bits(alike));
+    if (before == 0) counts.of_warp[warp][digit[k]] = seen + uint32_t(count_bits(alike));
     simt::sync_warp(site);
   }
   group.sync(site);

@@ -25,6 +25,7 @@ struct RadixPass {
   int64_t tile;      // elements of a tile
   int32_t tiles, shift, index_bits;
   bool first, last;
+  bool indexed;  // there are indices beside the keys
 };
 
 // What one block handles: elements [begin, end) of a segment.
@@ -45,6 +46,27 @@ STATOR_FN K read_key(const RadixPass& p, const Packing<K>& packing, const Segmen
                      int64_t i) {
   if (!p.first) return static_cast<const K*>(p.from)[segment * p.s.n + i];
   return packing.pack(packing.codec.load(p.s.x, at.x + i * p.s.x_step), i);
+}
+
+// Where blocks have threads: the keys of a thread's elements of a chunk, which begins at element `first`; 0 beyond its
+// end. The dtype is asked for once and not for each key, which would be most of a kernel's code.
+template <class K, int Items>
+STATOR_FN void read_keys(const RadixPass& p, const Packing<K>& packing, const SegmentStart& at, int64_t segment,
+                         int64_t first, int size, const int (&index)[Items], K (&key)[Items]) {
+  if (!p.first) {
+    const K* const from = static_cast<const K*>(p.from) + segment * p.s.n + first;
+    STATOR_UNROLL()
+    for (int k = 0; k < Items; ++k) key[k] = index[k] < size ? from[index[k]] : K(0);
+    return;
+  }
+  with_items(p.s.x, packing.codec.itemsize, [&](const auto* x) {
+    if constexpr (sizeof(*x) > sizeof(K)) __builtin_unreachable();
+    const auto* const from = x + at.x + first * p.s.x_step;
+    STATOR_UNROLL()
+    for (int k = 0; k < Items; ++k)
+      key[k] =
+          index[k] < size ? packing.pack(packing.codec.encode(K(from[index[k] * p.s.x_step])), first + index[k]) : K(0);
+  });
 }
 
 // Writes what this pass puts at position i of a segment: to the next pass's input, or to the results.
@@ -187,10 +209,11 @@ STATOR_FN void move_keys(const RadixPass& p, const Packing<K>& packing, const Se
     if (next[d] > start[d] && next[d] % width != 0) flush(d, next[d]);
 }
 
+// Keys of 32 bits have no indices beside them: they are packed with these to 64 bits.
 template <class K, int Items>
 struct MoveShared {
   K key[Items * 256];
-  uint32_t index[Items * 256];
+  uint32_t index[sizeof(K) == 8 ? Items * 256 : 1];
   uint32_t next[256];
   DigitCounts counts;
 };
@@ -226,31 +249,30 @@ STATOR_KERNEL_RESIDENT(Size, 2) void radix_move_kernel(RadixPass p) {
       const int size = tile.end - first < chunk ? int(tile.end - first) : chunk;
       // Load the keys of the chunk. What is beyond the end gets the greatest digit and so comes last.
       K key[items];
-      int digit[items], rank[items];
+      int index[items], digit[items], rank[items];
       STATOR_UNROLL()
-      for (int k = 0; k < items; ++k) {
-        const int i = tile_index<items>(group, k);
-        key[k] = i < size ? read_key(p, packing, at, tile.segment, first + i) : K(0);
-        digit[k] = i < size ? packing.digit(key[k], p.shift) : 255;
-      }
+      for (int k = 0; k < items; ++k) index[k] = tile_index<items>(group, k);
+      read_keys(p, packing, at, tile.segment, first, size, index, key);
+      STATOR_UNROLL()
+      for (int k = 0; k < items; ++k) digit[k] = index[k] < size ? packing.digit(key[k], p.shift) : 255;
       // Sort them by digit in shared memory.
       rank_digits(group, shared.counts, digit, rank);
       STATOR_UNROLL()
       for (int k = 0; k < items; ++k) {
-        const int i = tile_index<items>(group, k);
         shared.key[rank[k]] = key[k];
-        if (p.from_index || p.first)
-          shared.index[rank[k]] = p.first    ? uint32_t(first + i)
-                                  : i < size ? p.from_index[tile.segment * p.s.n + first + i]
-                                             : 0;
+        if (sizeof(K) == 8 && p.indexed)
+          shared.index[rank[k]] = p.first           ? uint32_t(first + index[k])
+                                  : index[k] < size ? p.from_index[tile.segment * p.s.n + first + index[k]]
+                                                    : 0;
       }
       group.sync();
       // Write them: keys of one digit are neighbours now, and go to neighbouring addresses.
+      STATOR_UNROLL(2)
       for (int i = own; i < size; i += Size) {
         const K moved = shared.key[i];
         const int d = packing.digit(moved, p.shift);
         write_key(p, packing, at, tile.segment, int64_t(shared.next[d]) + i - shared.counts.before[d], moved,
-                  p.from_index || p.first ? shared.index[i] : 0);
+                  sizeof(K) == 8 && p.indexed ? shared.index[i] : 0);
       }
       group.sync();
       shared.next[own] += shared.counts.before[own + 1] - shared.counts.before[own];
@@ -306,6 +328,7 @@ void sort_radix(const params::Queue& q, const params::Sort& s, const RadixPlan& 
   p.tile = plan.tile;
   p.tiles = plan.tiles;
   p.index_bits = plan.index_bits;
+  p.indexed = plan.with_indices;
   const int64_t blocks = s.segments.count * plan.tiles;
   constexpr int rows = by_target<1, 256>::value;
   for (int pass = 0; pass < s.key.itemsize; ++pass) {
