@@ -6,10 +6,12 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
+#include "device/vector.cuh"
 #include "params/indexing.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace stator::STATOR_TARGET::indexing {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 struct CompactTuning {
   static constexpr int block = 256;
   static constexpr int items = 4;  // neighbouring positions of a thread
+  static constexpr int word = 16;  // those whose mask a thread loads at a time
   static constexpr int64_t least_tile = by_target<4096, 16384>::value;
   static constexpr int chunk = 512;  // fast host: positions at a time
 };
@@ -73,6 +76,35 @@ STATOR_FN int true_positions(const uint8_t* mask, int64_t stride, int count, int
   return n;
 }
 
+STATOR_FN bool has_dense_mask(const params::Compact& p) {
+  int64_t expected = 1;
+  for (int d = p.ndim - 1; d >= 0; --d) {
+    if (p.shape[d] != 1 && p.mask_strides[d] != expected) return false;
+    expected *= p.shape[d];
+  }
+  return true;
+}
+
+// Blocks with threads: a bit for each of the positions first, ... where the mask is true.
+STATOR_FN uint32_t mask_bits(const params::Compact& p, bool dense, int64_t first, int64_t end) {
+  constexpr int word = CompactTuning::word;
+  const uint8_t* const at = p.mask + first;
+  const int count = end - first < word ? int(end - first) : word;
+  uint32_t bits = 0;
+  if (dense && count == word && reinterpret_cast<uintptr_t>(at) % word == 0) {
+    const Vec<uint8_t, word> bytes = load_vector<word>(at);
+    STATOR_UNROLL()
+    for (int k = 0; k < word; ++k) bits |= uint32_t(bytes[k] != 0) << k;
+  } else if (dense) {
+    STATOR_UNROLL()
+    for (int k = 0; k < word; ++k) bits |= uint32_t(k < count && at[k] != 0) << k;
+  } else {
+    STATOR_UNROLL(4)
+    for (int k = 0; k < count; ++k) bits |= uint32_t(p.mask[offset_in(p, p.mask_strides, first + k)] != 0) << k;
+  }
+  return bits;
+}
+
 template <int Size>
 STATOR_KERNEL(Size) void mask_count_kernel(params::Compact p) {
   const Group<Size> group;
@@ -88,8 +120,10 @@ STATOR_KERNEL(Size) void mask_count_kernel(params::Compact p) {
       count += found;
     });
   } else {
-    count = group.template map_reduce<int64_t>(t.end - t.first, Sum{}, [&](int64_t i) {
-      return int64_t(p.mask[offset_in(p, p.mask_strides, t.first + i)] != 0);
+    constexpr int word = CompactTuning::word;
+    const bool dense = has_dense_mask(p);
+    count = group.template map_reduce<int64_t>((t.end - t.first + word - 1) / word, Sum{}, [&](int64_t i) {
+      return int64_t(count_bits(mask_bits(p, dense, t.first + i * word, t.end)));
     });
   }
   if (group.rank() == 0) p.base[group.block()] = count;
@@ -130,6 +164,33 @@ STATOR_FN void for_each_rank(const Group<Size>& group, const params::Compact& p,
       if (mine + k < t.end) f(mine + k, set[k], rank);
       rank += set[k];
     }
+    before += all;
+  }
+}
+
+// Blocks with threads: f(linear, rank) for the positions of the tile where the mask is true. They are listed in shared
+// memory, so that neighbouring threads have neighbouring ranks.
+template <int Size, class F>
+STATOR_FN void for_each_found(const Group<Size>& group, const params::Compact& p, const F& f) {
+  constexpr int word = CompactTuning::word;
+  struct Places {
+    uint16_t of[Size * word];
+  };
+  Places& places = group.template shared<Places>();
+  const bool dense = has_dense_mask(p);
+  const Tile t = tile_of(p, group.block());
+  int64_t before = p.base[group.block()];
+  for (int64_t start = t.first; start < t.end; start += Size * word) {
+    const int64_t mine = start + group.rank() * word;
+    uint32_t bits = mine < t.end ? mask_bits(p, dense, mine, t.end) : 0;
+    const int32_t own = count_bits(bits);
+    const int32_t through = group.inclusive_scan(own, Sum{});
+    const int32_t all = group.reduce(own, Sum{});
+    for (int32_t at = through - own; bits != 0; bits &= bits - 1, ++at)
+      places.of[at] = uint16_t(group.rank() * word + count_bits(~bits & (bits - 1)));
+    group.sync();
+    for (int32_t at = group.rank(); at < all; at += Size) f(start + places.of[at], before + at);
+    group.sync();  // the list is used again
     before += all;
   }
 }
@@ -202,8 +263,8 @@ STATOR_KERNEL(Size) void spread_host_kernel(params::Compact p, params::ErrorSlot
 template <int Size>
 STATOR_KERNEL(Size) void select_threads_kernel(params::Compact p) {
   const Group<Size> group;
-  for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
-    if (!set || rank >= p.capacity) return;
+  for_each_found(group, p, [&](int64_t i, int64_t rank) {
+    if (rank >= p.capacity) return;
     const int64_t at = offset_in(p, p.x_strides, i);
     with_bits(p.itemsize,
               [&]<class Bits>(Bits) { static_cast<Bits*>(p.out)[rank] = static_cast<const Bits*>(p.x)[at]; });
@@ -254,17 +315,19 @@ STATOR_KERNEL(Size) void nonzero_kernel(params::Compact p, bool columns) {
                      rank += found;
                    });
   } else {
-    for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
-      if (!set || rank >= p.capacity) return;
+    const bool narrow = p.size <= std::numeric_limits<uint32_t>::max();
+    for_each_found(group, p, [&](int64_t i, int64_t rank) {
+      if (rank >= p.capacity) return;
       if (!columns) {
         out[rank] = offset_in(p, p.x_strides, i);
         return;
       }
-      for (int d = p.ndim - 1; d >= 0; --d) {
-        const int64_t rest = i / p.shape[d];
-        out[d * p.capacity + rank] = i - rest * p.shape[d];
+      for (int d = p.ndim - 1; d > 0; --d) {
+        const int64_t n = p.shape[d], rest = narrow ? int64_t(uint32_t(i) / uint32_t(n)) : i / n;
+        out[d * p.capacity + rank] = i - rest * n;
         i = rest;
       }
+      out[rank] = i;
     });
   }
   fill_rest<int64_t>(group, p, columns ? p.ndim : 1);

@@ -3,6 +3,7 @@
 #include "device/convert.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "params/indexing.hpp"
@@ -29,12 +30,39 @@ STATOR_FN int64_t checked_index(const params::Take& p, const params::ErrorSlot& 
   return -1;
 }
 
-// Long rows: a block copies row after row of `inner` items.
+// The rows of a block together, where it has threads: each loads an item of every row before it stores any.
 template <class Bits, int Size>
-STATOR_KERNEL(Size) void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
-  const Group<Size> group;
+STATOR_FN void take_rows_together(const Group<Size>& group, const params::Take& p, const params::ErrorSlot& slot,
+                                  uint16_t op, int64_t first) {
+  constexpr int tile = TakeTuning::row_tile;
+  const int64_t rows = p.outer * p.count - first, step = p.x_strides[2];
+  Bits* const out = static_cast<Bits*>(p.out) + first * p.inner;
+  const Bits* from[tile];
+  int64_t o = first / p.count, k = first - o * p.count;
+  STATOR_UNROLL()
+  for (int r = 0; r < tile; ++r) {
+    const int64_t index = r < rows ? checked_index(p, slot, op, k) : -1;
+    from[r] = index < 0 ? nullptr : static_cast<const Bits*>(p.x) + o * p.x_strides[0] + index * p.x_strides[1];
+    if (++k == p.count) {
+      k = 0;
+      ++o;
+    }
+  }
+  for (int64_t i = group.rank(); i < p.inner; i += Size) {
+    Bits item[tile];
+    STATOR_UNROLL()
+    for (int r = 0; r < tile; ++r) item[r] = from[r] == nullptr ? Bits{} : from[r][i * step];
+    STATOR_UNROLL()
+    for (int r = 0; r < tile; ++r)
+      if (r < rows) out[r * p.inner + i] = item[r];
+  }
+}
+
+// On the fast host a block copies row after row.
+template <class Bits, int Size>
+STATOR_FN void take_rows_in_turn(const Group<Size>& group, const params::Take& p, const params::ErrorSlot& slot,
+                                 uint16_t op, int64_t first) {
   const int64_t rows = p.outer * p.count;
-  const int64_t first = group.block() * TakeTuning::row_tile;
   for (int64_t r = first; r < first + TakeTuning::row_tile && r < rows; ++r) {
     const int64_t o = r / p.count, k = r - o * p.count;
     const int64_t index = checked_index(p, slot, op, k);
@@ -50,6 +78,17 @@ STATOR_KERNEL(Size) void take_rows_kernel(params::Take p, params::ErrorSlot slot
     else
       group.for_each(p.inner, [=](int64_t i) { out[i] = row[i * step]; });
   }
+}
+
+// Long rows, of `inner` items.
+template <class Bits, int Size>
+STATOR_KERNEL(Size) void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t first = group.block() * TakeTuning::row_tile;
+  if constexpr (fast_host)
+    take_rows_in_turn<Bits>(group, p, slot, op, first);
+  else
+    take_rows_together<Bits>(group, p, slot, op, first);
 }
 
 // Fast host, inner == 1: gathers elements [first, first + n) at one outer index, in a loop that vectorises. A second
@@ -74,9 +113,15 @@ STATOR_FN void take_singles(const params::Take& p, const params::ErrorSlot& slot
     if (checked_index(p, slot, op, first + k) < 0) bad = 0;
 }
 
+// From elements of the output to their rows, and from rows to positions in `indices`.
+template <class Index>
+struct TakeCut {
+  LaunchDivmod<Index> inner, count;
+};
+
 // Short rows: each thread takes elements of the output.
 template <class Bits, class Index, int Size>
-STATOR_KERNEL(Size) void take_elements_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void take_elements_kernel(params::Take p, TakeCut<Index> cut, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t total = p.outer * p.count * p.inner;
   const int64_t first = group.block() * TakeTuning::element_tile;
@@ -97,11 +142,10 @@ STATOR_KERNEL(Size) void take_elements_kernel(params::Take p, params::ErrorSlot 
     }
   }
   group.for_each(n, [=](int64_t at) {
-    const Index linear = Index(first + at);
-    const Index row = p.inner == 1 ? linear : linear / Index(p.inner);
-    const Index i = linear - row * Index(p.inner);
-    const Index o = p.outer == 1 ? 0 : row / Index(p.count);
-    const Index k = row - o * Index(p.count);
+    Index row = Index(first + at), i = 0, o = 0;
+    if (p.inner > 1) row = cut.inner.divmod(row, i);
+    Index k = row;
+    if (p.outer > 1) o = cut.count.divmod(row, k);
     const int64_t index = checked_index(p, slot, op, k);
     static_cast<Bits*>(p.out)[first + at] =
         index < 0 ? Bits{}
@@ -116,9 +160,15 @@ void take_bits(const params::Queue& q, const params::Take& p) {
   if (p.inner >= Tune::long_row)
     return launch(q, "take_rows", take_rows_kernel<Bits, Tune::block>,
                   {ceil_div(p.outer * p.count, Tune::row_tile), Tune::block}, p, q.slot, q.op);
-  const auto kernel = total < (int64_t(1) << 31) ? take_elements_kernel<Bits, uint32_t, Tune::block>
-                                                 : take_elements_kernel<Bits, int64_t, Tune::block>;
-  launch(q, "take_elements", kernel, {ceil_div(total, Tune::element_tile), Tune::block}, p, q.slot, q.op);
+  const auto launch_with = [&]<class Index>(Index) {
+    const TakeCut<Index> cut{LaunchDivmod<Index>(Index(p.inner)), LaunchDivmod<Index>(Index(p.count))};
+    launch(q, "take_elements", take_elements_kernel<Bits, Index, Tune::block>,
+           {ceil_div(total, Tune::element_tile), Tune::block}, p, cut, q.slot, q.op);
+  };
+  if (total < (int64_t(1) << 31))
+    launch_with(int32_t());
+  else
+    launch_with(int64_t());
 }
 
 // Makes rows of dense elements rows of 16-byte items if sizes, strides and addresses are multiples of 16 bytes.
