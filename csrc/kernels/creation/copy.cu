@@ -7,6 +7,7 @@
 
 namespace stator::STATOR_TARGET::creation {
 
+using elementwise::for_each_small_subspace;
 using elementwise::Identity;
 using elementwise::is_row_major;
 using elementwise::launch_dense;
@@ -39,10 +40,10 @@ struct StridedCopy {
 template <class T, int Size>
 STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
   constexpr int M = CopyTuning::items;
-  const int64_t first = group.block() * (Size * M) + group.rank();
-  int64_t linear[M];
+  const int32_t size = int32_t(p.layout.size), first = int32_t(group.block()) * (Size * M) + group.rank();
+  int32_t linear[M];
   STATOR_UNROLL()
-  for (int u = 0; u < M; ++u) linear[u] = first + u * Size < p.layout.size ? first + u * Size : 0;
+  for (int u = 0; u < M; ++u) linear[u] = first + u * Size < size ? first + u * Size : 0;
   Items<int64_t, M> at[2];
   p.layout.offsets(linear, at);
   T value[M];
@@ -50,7 +51,7 @@ STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
   for (int u = 0; u < M; ++u) value[u] = p.in == nullptr ? p.value : p.in[at[1][u]];
   STATOR_UNROLL()
   for (int u = 0; u < M; ++u)
-    if (first + u * Size < p.layout.size) p.out[at[0][u]] = value[u];
+    if (first + u * Size < size) p.out[at[0][u]] = value[u];
 }
 
 template <class T, int Size>
@@ -98,10 +99,13 @@ void copy_same(const params::Queue& q, const params::Elementwise& e) {
   if (e.in[0].immediate) std::memcpy(value, e.in[0].value, sizeof(T));
   if (launch_dense<Identity, T, T, 1>(q, e.in[0].immediate ? "fill" : "copy", e, value)) return;
   if (launch_transpose(q, e)) return;
-  const StridedCopy<T> p{make_layout<2>(e), static_cast<T*>(e.out.data),
-                         e.in[0].immediate ? nullptr : static_cast<const T*>(e.in[0].data), value[0]};
   const int64_t tile = fast_host ? CopyTuning::host_tile<T>() : CopyTuning::block * CopyTuning::items;
-  launch(q, "copy_strided", copy_strided_kernel<T, CopyTuning::block>, {ceil_div(e.size, tile), CopyTuning::block}, p);
+  for_each_small_subspace(e, 0, [&](const params::Elementwise& part, int64_t) {
+    const StridedCopy<T> p{make_layout<2>(part), static_cast<T*>(part.out.data),
+                           part.in[0].immediate ? nullptr : static_cast<const T*>(part.in[0].data), value[0]};
+    const Config config{ceil_div(part.size, tile), CopyTuning::block};
+    launch(q, "copy_strided", copy_strided_kernel<T, CopyTuning::block>, config, p);
+  });
 }
 
 void copy(const params::Queue& q, const params::Elementwise& e) {

@@ -37,6 +37,17 @@ struct Layout {
     }
   }
 
+  // The same for at most one dimension, where strides are 0 or 1: a product each instead of a loop.
+  template <int M>
+  STATOR_FN void offsets_in_line(const int32_t (&linear)[M], Items<int64_t, M> (&at)[Operands]) const {
+    STATOR_UNROLL()
+    for (int k = 0; k < Operands; ++k) {
+      const int32_t stride = int32_t(strides[k][0]);
+      STATOR_UNROLL()
+      for (int u = 0; u < M; ++u) at[k][u] = int64_t(linear[u]) * stride;
+    }
+  }
+
   // The same for layouts of any size.
   template <int M>
   STATOR_FN void offsets(const int64_t (&linear)[M], Items<int64_t, M> (&at)[Operands]) const {

@@ -98,7 +98,8 @@ STATOR_FN Items<C, M> load_operand(const Strided<N>& p, int k, const Items<int64
 }
 
 // Where blocks have threads: the elements that one thread loads, and where its results go.
-template <class C, int N, int Count>
+// Condition: operand 0 is usually bool, of which a thread loads several at a time too.
+template <class C, int N, int Count, bool Condition = false>
 struct StridedThread {
   int32_t first;  // linear index of its first element
   int32_t count, apart;
@@ -116,13 +117,22 @@ struct StridedThread {
     int32_t linear[Count];
     STATOR_UNROLL()
     for (int u = 0; u < Count; ++u) linear[u] = u < count ? first + u * apart : first;
-    p.layout.offsets(linear, at);
+    if (p.dense)
+      p.layout.offsets_in_line(linear, at);
+    else
+      p.layout.offsets(linear, at);
     STATOR_UNROLL()
     for (int k = 0; k < N; ++k) {
       if (p.in[k] == nullptr) {
         STATOR_UNROLL()
         for (int u = 0; u < Count; ++u) x[k][u] = p.template immediate<C>(k);
       } else {
+        if constexpr (Condition) {
+          if (k == 0 && p.dtype[0] == DType::bool_ && p.wide[1] && count == Count) {
+            x[0] = load_side_by_side<C, Count>(static_cast<const uint8_t*>(p.in[0]) + at[1][0]);
+            continue;
+          }
+        }
         x[k] = load_operand<C, Count>(p, k, at[k + 1], count);
       }
     }
@@ -149,7 +159,7 @@ struct StridedThread {
 template <class F, class C, class Y, int N, int Size>
 STATOR_FN void strided_items(const Group<Size>& group, const Strided<N>& p) {
   constexpr int Count = StridedTuning::items<F, C>;
-  StridedThread<C, N, Count> thread;
+  StridedThread<C, N, Count, is_conditional<F>> thread;
   if (!thread.load(p, int32_t(group.block()), group.rank(), Size)) return;
   Items<Y, Count> y;
   STATOR_UNROLL()
@@ -257,29 +267,30 @@ STATOR_KERNEL(Size) void elementwise_strided_kernel(Strided<N> p) {
 }
 
 namespace detail {
-inline bool is_wide(const params::Elementwise& e, const params::ElementwiseOperand& operand, DType computed,
-                    int count) {
-  if (operand.dtype != computed && !in(operand.dtype, companions_of(computed))) return false;
+inline bool is_wide(const params::Elementwise& e, const params::ElementwiseOperand& operand, DType computed, int count,
+                    DTypeSet others) {
+  if (operand.dtype != computed && !in(operand.dtype, companions_of(computed) | others)) return false;
   return e.ndim == 1 && operand.strides[0] == 1 &&
          reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), count) == 0;
 }
 
-// Threads take `count` elements each, and results have dtype `result`. Not inlined, because all functors share it.
+// Threads take `count` elements each, and results have dtype `result`; operand 0 may have a dtype of `others` and be
+// wide. Not inlined, because all functors share it.
 template <int N>
 STATOR_COMMON void prepare(Strided<N>& p, const params::Queue& q, const params::Elementwise& e, DType compute,
-                           DType result, int count) {
+                           DType result, int count, DTypeSet others = 0) {
   lay_out(p.layout, e);
   p.out = e.out.data;
   p.compute = compute;
   p.result = result;
   p.out_dtype = e.out.dtype;
   p.dense = e.ndim == 0 || (e.ndim == 1 && e.out.strides[0] == 1);
-  p.wide[0] = is_wide(e, e.out, result, count);
+  p.wide[0] = is_wide(e, e.out, result, count, 0);
   for (int k = 0; k < N; ++k) {
     p.in[k] = e.in[k].immediate ? nullptr : e.in[k].data;
     p.dtype[k] = e.in[k].dtype;
     std::memcpy(p.value[k], e.in[k].value, sizeof(p.value[k]));
-    p.wide[k + 1] = p.in[k] != nullptr && is_wide(e, e.in[k], compute, count);
+    p.wide[k + 1] = p.in[k] != nullptr && is_wide(e, e.in[k], compute, count, k == 0 ? others : 0);
     p.dense = p.dense && (p.in[k] == nullptr || e.ndim == 0 || e.in[k].strides[0] == 0 || e.in[k].strides[0] == 1);
   }
   for (int k = 0; k <= N; ++k) p.wide[k] = p.wide[k] && p.dense;
@@ -290,11 +301,11 @@ STATOR_COMMON void prepare(Strided<N>& p, const params::Queue& q, const params::
 
 template <int N>
 STATOR_COMMON void launch_threads(const params::Queue& q, const char* name, const params::Elementwise& e,
-                                  void (*kernel)(Strided<N>), DType compute, DType result, int count) {
+                                  void (*kernel)(Strided<N>), DType compute, DType result, int count, DTypeSet others) {
   constexpr int block = StridedTuning::block;
   Strided<N> p;
   for_each_small_subspace(e, 0, [&](const params::Elementwise& subspace, int64_t position) {
-    prepare(p, q, subspace, compute, result, count);
+    prepare(p, q, subspace, compute, result, count, others);
     p.position = position;
     launch(q, name, kernel, {ceil_div(subspace.size, block * count), block}, p);
   });
@@ -308,7 +319,7 @@ void launch_strided(const params::Queue& q, const char* name, const params::Elem
     launch_chunks<N>(q, name, e, dtype_of_v<C>, dtype_of_v<Y>, detail::chunk_results<F, C, Y, N>);
   else
     detail::launch_threads(q, name, e, elementwise_strided_kernel<F, C, Y, N, StridedTuning::block>, dtype_of_v<C>,
-                           dtype_of_v<Y>, StridedTuning::items<F, C>);
+                           dtype_of_v<Y>, StridedTuning::items<F, C>, is_conditional<F> ? dtypes::boolean : 0);
 }
 
 }  // namespace stator::STATOR_TARGET::elementwise

@@ -68,6 +68,9 @@ constexpr DTypeSet dense_dtypes() {
 // heavy: so much arithmetic that it is the limit on a GPU, where a thread then computes one element at a time.
 template <class F>
 concept Heavy = F::heavy;
+// conditional: the first operand is a condition, which is usually bool.
+template <class F>
+inline constexpr bool is_conditional = requires { requires F::conditional; };
 // Of<Half>: the functor for operands of that half type, where the result depends on it. It computes in float too.
 template <class F>
 concept DependsOnHalf = requires { typename F::template Of<float16>; };

@@ -243,6 +243,19 @@ def test_a_condition_is_bool(be):
             stator.where(condition, x, x)
 
 
+@pytest.mark.parametrize("dtype", [d for d in inputs.DTYPES if d != "bool"])
+@pytest.mark.parametrize("begin", [0, 1, 4, 16])
+def test_conditions_wherever_they_begin(be, dtype, begin):
+    """A thread reads several bools at once, which must be aligned; any byte but 0 is true."""
+    rng = np.random.default_rng(begin)
+    truth = rng.choice(np.array([0, 0, 1, 2, 255], np.uint8), 5003)
+    x, y = inputs.random(rng, truth.shape, dtype), inputs.random(rng, truth.shape, dtype)
+    got = stator.where(be.asarray(truth.view(bool))[begin:], be.asarray(x)[begin:], be.asarray(y)[begin:])
+    np.testing.assert_array_equal(got.to_numpy(), np.where(truth != 0, x, y)[begin:])
+    got = stator.where(be.asarray(truth.view(bool))[begin:], be.asarray(x)[: truth.size - begin], be.asarray(y)[begin:])
+    np.testing.assert_array_equal(got.to_numpy(), np.where(truth[begin:] != 0, x[: truth.size - begin], y[begin:]))
+
+
 ROUNDED = [n for n in ELEMENTWISE if n not in BY_HAND and TABLE[n]["result"] in ("same", "inexact")]
 
 
