@@ -119,13 +119,24 @@ struct Group {
       bool last;
     };
     Arrival& arrival = simt::shared_object<Arrival>(site);
-    fence();
     sync(site);
-    if (rank() == 0) arrival.last = atomic_add(counter, 1u) == total - 1;
+    if (rank() == 0) {
+      fence();  // one is enough for all threads: barriers order them before it and after the next
+      const bool last = atomic_add(counter, 1u) == total - 1;
+      if (last) {
+        fence();
+        *counter = 0;  // behind the fence, as all that follows what the others did
+      }
+      arrival.last = last;
+    }
     sync(site);
-    fence();
-    if (rank() == 0 && arrival.last) *counter = 0;  // behind the fence, as all that follows what the others did
     return arrival.last;
+  }
+
+  // The value of the thread `delta` ranks above, which must be of the same warp. All threads of a warp call it.
+  template <class T>
+  STATOR_FN T shuffle_down(T value, int delta, Site site = Site::here()) const {
+    return simt::shuffle_down(value, delta, mask, site);
   }
 
  private:

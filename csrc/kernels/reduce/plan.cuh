@@ -22,6 +22,7 @@ namespace stator::STATOR_TARGET::reduce {
 
 struct ReductionTuning {
   static constexpr int block = 256;
+  static constexpr int resident = 4;  // blocks of a multiprocessor, by their registers
   static constexpr int64_t least_split = by_target<8192, 65536>::value;  // elements that are worth a block
   static constexpr int64_t least_segment = by_target<1024, 16>::value;   // shorter ones are read element by element
   static constexpr int64_t least_block = 32768;  // elements of a fast-host block of several rows or tiles
@@ -44,6 +45,13 @@ inline int power_of_two(int64_t n, int most) {
   return n >= most ? most : int(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1))));
 }
 
+// The number of blocks that are resident at once.
+inline int64_t resident_blocks(const params::DeviceLimits& limits) {
+  using Tune = ReductionTuning;
+  const int64_t most = int64_t(std::max(1, limits.multiprocessors)) * Tune::resident, fit = waves(limits, Tune::block);
+  return fast_host ? fit : std::min(fit, most);
+}
+
 // Splits `extent` so that the blocks of all groups fill the device. A split has at least `least`, and a multiple of
 // `grain`.
 inline void split_reduction(ReductionWork& w, int64_t groups, int64_t resident, int64_t extent, int64_t least,
@@ -57,7 +65,7 @@ inline void split_reduction(ReductionWork& w, int64_t groups, int64_t resident, 
 inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int64_t step_elements) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
-  const int64_t rows = w.kept.size, resident = waves(limits, Tune::block);
+  const int64_t rows = w.kept.size, resident = resident_blocks(limits);
   const int64_t along = p.path == ReductionPath::rows ? w.segment_length : w.count;
   // A thread takes two steps if there are many rows, and one step if threads would be idle otherwise.
   const int64_t steps = along / step_elements;
@@ -83,7 +91,7 @@ inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int6
 inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, int itemsize, bool short_rows) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
-  const int64_t resident = waves(limits, Tune::block);
+  const int64_t resident = resident_blocks(limits);
   int64_t least = 0;  // rows of a split
   if (fast_host) {
     const int64_t near = ColumnTuning::short_tile_bytes / std::max<int64_t>(w.count * itemsize, 1);

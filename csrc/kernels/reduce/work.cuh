@@ -147,17 +147,24 @@ STATOR_FN typename R::Acc fold_threads(const R& r, const G& group, typename R::A
     struct Shared {
       Acc acc[G::size];
     };
+    constexpr int lanes = 32;
     Shared& shared = group.template shared<Shared>();
     const int member = group.rank() & (size - 1);
-    shared.acc[group.rank()] = acc;
-    group.sync();
-    STATOR_UNROLL(1)
-    for (int half = size / 2; half >= apart; half /= 2) {
-      if (member < half)
-        shared.acc[group.rank()] = r.combine(shared.acc[group.rank()], shared.acc[group.rank() + half]);
+    int half = size / 2;
+    if (half >= lanes) {
+      shared.acc[group.rank()] = acc;
       group.sync();
     }
-    acc = shared.acc[group.rank()];
+    STATOR_UNROLL(1)
+    for (; half >= apart && half >= lanes; half /= 2) {
+      if (member < half) shared.acc[group.rank()] = acc = r.combine(acc, shared.acc[group.rank() + half]);
+      group.sync();
+    }
+    // Within a warp no thread waits for the block. Lanes beyond `half` get values that nothing reads.
+    if (member < lanes) {
+      STATOR_UNROLL(1)
+      for (; half >= apart; half /= 2) acc = r.combine(acc, group.shuffle_down(acc, half));
+    }
   }
   return acc;
 }
