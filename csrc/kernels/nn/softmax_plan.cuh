@@ -13,13 +13,18 @@ namespace stator::STATOR_TARGET::nn {
 
 struct SoftmaxTuning {
   static constexpr int block = 256;                      // threads for lines of medium length, and for columns
-  static constexpr int warp = 32, large = 1024;          // and for short and long ones that fit registers
+  static constexpr int warp = 32;                        // and for short ones
   static constexpr int shared = 512;                     // and for those that fit shared memory
   static constexpr int64_t other_shared = 1024;          // at most, that a kernel has beside a row
+  static constexpr int64_t whole_bytes = 32 << 10;       // of a row that one block has, even if others are idle
   static constexpr int64_t least_part = 2048;            // elements of a line that are worth a block
   static constexpr int least_below = 8;                  // of a column that are worth a thread
   static constexpr int full_request = 128, sector = 32;  // bytes of neighbours: of a good request, and the least
 };
+
+// Threads for long lines that fit registers. With 512, two blocks and more are resident, so that one computes while
+// another waits for memory. Doubles have 1024, since softmax_shared.cuh does not take their longer lines.
+constexpr int large_block(int computed) { return computed == 8 ? 1024 : 512; }
 
 // The elements of a column that a thread holds, in few and in many registers; a gradient holds two operands.
 template <bool Backward>
@@ -52,24 +57,28 @@ inline void cut_lines(const params::DeviceLimits& limits, SoftmaxPlan& plan, int
   plan.cut.splits = int32_t(std::max<int64_t>(1, ceil_div(n, plan.cut.size)));
 }
 
-// Whether rows that do not fit registers are held in shared memory, which takes as many of them as fill the device.
+// Whether rows that do not fit registers are held in shared memory, which takes as many of them as fill the device, or
+// rows that are too short to be cut.
 inline bool fits_shared(const params::DeviceLimits& limits, const params::Softmax& p) {
   const int item = itemsize(p.dtype), held = p.saved == nullptr ? 1 : 2;
   const bool side_by_side = p.x_step == 1 && p.y_step == 1 && (p.saved == nullptr || p.saved_step == 1);
-  return side_by_side && item <= 4 && itemsize(p.out_dtype) <= 4 && p.rows >= limits.multiprocessors &&
+  return side_by_side && item <= 4 && itemsize(p.out_dtype) <= 4 &&
+         (p.rows >= limits.multiprocessors || p.n * item <= SoftmaxTuning::whole_bytes) &&
          p.n <= limits.shared_bytes_per_block &&
          held * shared_row_bytes(p.n, item) + SoftmaxTuning::other_shared <= limits.shared_bytes_per_block;
 }
 
-inline void plan_rows(const params::DeviceLimits& limits, const params::Softmax& p, SoftmaxPlan& plan, int width) {
+inline void plan_rows(const params::DeviceLimits& limits, const params::Softmax& p, SoftmaxPlan& plan, int width,
+                      int computed) {
   using Tune = SoftmaxTuning;
   const int64_t reach = int64_t(width) * row_cached;
   plan.tiles = p.rows;
   plan.lines = 1;
-  plan.cached = p.n <= Tune::large * reach;
+  const int large = large_block(computed);
+  plan.cached = p.n <= large * reach;
   plan.threads = p.n <= Tune::warp * reach                    ? Tune::warp
                  : p.n <= Tune::block * reach || !plan.cached ? Tune::block
-                                                              : Tune::large;
+                                                              : large;
   plan.shared = !plan.cached && fits_shared(limits, p);
   if (!plan.cached && !plan.shared)
     cut_lines(limits, plan, p.n, Tune::least_part, Tune::block * row_batch(width) * width);
@@ -113,7 +122,7 @@ SoftmaxPlan plan_softmax(const params::DeviceLimits& limits, const params::Softm
   plan.typed = p.dtype == p.out_dtype && in_vectors(p, plan.rows, width);
   if (plan.rows) {
     plan.vectors = plan.typed || in_vectors(p, true, 16 / computed);
-    plan_rows(limits, p, plan, plan.typed ? width : 16 / computed);
+    plan_rows(limits, p, plan, plan.typed ? width : 16 / computed, computed);
   } else {
     plan_columns<Backward>(limits, p, plan, plan.typed ? width : 1);
   }
@@ -138,9 +147,10 @@ void launch_rows(const params::Queue& q, const params::Softmax& p, SoftmaxPlan& 
       launch(q, "softmax_row", softmax_row_kernel<Io, Tune::block, Backward>, {plan.blocks(), Tune::block}, p, cut,
              plan.vectors);
     });
+  constexpr int large = large_block(sizeof(typename Io::A));
   const auto kernel = plan.threads == Tune::warp    ? softmax_row_cached_kernel<Io, Tune::warp, Backward>
                       : plan.threads == Tune::block ? softmax_row_cached_kernel<Io, Tune::block, Backward>
-                                                    : softmax_row_cached_kernel<Io, Tune::large, Backward>;
+                                                    : softmax_row_cached_kernel<Io, large, Backward>;
   launch(q, "softmax_row_cached", kernel, {plan.tiles, plan.threads}, p, plan.vectors);
 }
 

@@ -62,7 +62,8 @@ STATOR_FN void load_input(const params::RowNorm& p, const RowTile<T, Size>& tile
 // Rows of at most RowTile::tile elements, with one read and one write. A block takes rows that are a grid apart, so
 // that weights which all rows share are read once.
 template <class T, int Size>
-STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_kernel(params::RowNorm p, RowChannels channels, bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, Size == 512 ? 2 : 1) void row_norm_held_kernel(params::RowNorm p, RowChannels channels,
+                                                                            bool vectors) {
   using Tile = RowTile<T, Size>;
   const Group<Size> group;
   const Tile tile{group.rank(), vectors};

@@ -10,8 +10,10 @@ namespace stator::STATOR_TARGET::norm {
 namespace {
 
 struct RowTuning {
-  static constexpr int warp = 32, block = 256, large = 1024;  // threads for short, medium and long rows
-  static constexpr int64_t rows = 16;                         // of a block that sums gradients of weights
+  static constexpr int warp = 32, block = 256;  // threads for short and medium rows
+  static constexpr int wide = 512;              // for longer ones, of which two blocks are resident; not for gradients
+  static constexpr int large = 1024;            // for long ones
+  static constexpr int64_t rows = 16;           // of a block that sums gradients of weights
 };
 
 struct RowPlan {
@@ -28,7 +30,10 @@ RowPlan plan_rows(const params::DeviceLimits& limits, const params::RowNorm& p) 
   RowPlan plan{};
   plan.channels = p.groups > 1 || p.inner > 1;
   plan.held = p.n <= Tune::large * held;
-  plan.threads = p.n <= Tune::warp * held ? Tune::warp : p.n <= Tune::block * held ? Tune::block : Tune::large;
+  plan.threads = p.n <= Tune::warp * held                        ? Tune::warp
+                 : p.n <= Tune::block * held                     ? Tune::block
+                 : p.n <= Tune::wide * held && p.grad == nullptr ? Tune::wide
+                                                                 : Tune::large;
   plan.vectors = p.n % V == 0;
   for (const void* operand : {p.x, p.residual, p.grad, static_cast<const void*>(p.y), static_cast<const void*>(p.sum)})
     plan.vectors &= is_aligned(operand);
@@ -50,6 +55,7 @@ void launch_forward(const params::Queue& q, const params::RowNorm& p, const RowP
                   channels_of(p, plan), plan.vectors);
   const auto kernel = plan.threads == Tune::warp    ? row_norm_held_kernel<T, Tune::warp>
                       : plan.threads == Tune::block ? row_norm_held_kernel<T, Tune::block>
+                      : plan.threads == Tune::wide  ? row_norm_held_kernel<T, Tune::wide>
                                                     : row_norm_held_kernel<T, Tune::large>;
   const int64_t blocks = std::min(p.rows, waves(*q.limits, plan.threads));
   launch(q, "row_norm_held", kernel, {blocks, plan.threads}, p, channels_of(p, plan), plan.vectors);

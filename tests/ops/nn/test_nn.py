@@ -28,7 +28,9 @@ def close(actual, expected, name, scale=1.0):
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("name", FORWARD)
-@pytest.mark.parametrize("shape", [(1,), (7,), (4, 33), (3, 256), (2, 257), (2, 5000), (3, 5, 17), (2, 3, 1)])
+@pytest.mark.parametrize(
+    "shape", [(1,), (7,), (4, 33), (3, 256), (2, 257), (2, 3001), (2, 5000), (3, 5, 17), (2, 3, 1)]
+)
 def test_softmax_matches_scipy(be, name, dtype, shape):
     x = rows(shape, dtype)
     for axis in range(-1, len(shape) - 1):
@@ -68,8 +70,10 @@ def test_softmax_converts_to_dtype_with_one_rounding(be):
     close(got.to_numpy(), scipy.special.softmax(widen(x), axis=-1), "softmax")
 
 
-# Lines that registers do not hold, as rows and as columns; of odd lengths no vector fits.
+# Lines that a block holds in registers or does not, as rows and as columns; of odd lengths no vector fits.
 LONG = {
+    "held rows": ((4, 3_000), 1),
+    "held odd rows": ((4, 3_001), 1),
     "rows": ((3, 40_000), 1),
     "odd rows": ((2, 40_001), 1),
     "columns": ((5_000, 36), 0),
