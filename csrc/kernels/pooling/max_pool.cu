@@ -1,6 +1,7 @@
 // The largest element of each window, and where it is.
 #include "device/launcher.cuh"
 #include "kernels/pooling/rows.cuh"
+#include "kernels/pooling/two_by_two.cuh"
 
 namespace stator::STATOR_TARGET::pooling {
 namespace {
@@ -59,9 +60,21 @@ STATOR_KERNEL(Size) void max_pool_kernel(Pool p, Cut cut, int64_t rows) {
   }
 }
 
+template <class T, int Size>
+STATOR_KERNEL(Size) void max_two_by_two_kernel(Pool p, int64_t vectors, FastDivmod64 per_row) {
+  using A = opmath_t<T>;
+  for_two_by_two<T>(Group<Size>{}, p, vectors, per_row, [](T a, T b, T c, T d) {
+    const Larger larger;
+    return convert<T>(larger(larger(larger(convert<A>(a), convert<A>(b)), convert<A>(c)), convert<A>(d)));
+  });
+}
+
 void max_pool(const params::Queue& q, const Pool& p) {
   const Cut cut = cut_of(p, false);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (!fast_host)
+      if (p.winners == nullptr && is_two_by_two<T>(p))
+        return launch_two_by_two<T>(q, "max_pool", p, max_two_by_two_kernel<T, PoolTuning::block>);
     launch(q, "max_pool", max_pool_kernel<T, PoolTuning::block>,
            {fast_host ? cut.row_blocks() : cut.blocks(), PoolTuning::block}, fast_host ? with_fixed_windows(p) : p, cut,
            cut.rows_per_block());

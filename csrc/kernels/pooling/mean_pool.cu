@@ -4,6 +4,7 @@
 #include "device/rescale.cuh"
 #include "kernels/pooling/powers.cuh"
 #include "kernels/pooling/rows.cuh"
+#include "kernels/pooling/two_by_two.cuh"
 
 #include <bit>
 
@@ -79,6 +80,15 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
   }
 }
 
+template <class T, int Size>
+STATOR_KERNEL(Size) void mean_two_by_two_kernel(Pool p, int64_t vectors, FastDivmod64 per_row) {
+  using A = opmath_t<T>;
+  const A divisor = p.divisor == 0 ? A(4) : A(p.divisor);
+  for_two_by_two<T>(Group<Size>{}, p, vectors, per_row, [=](T a, T b, T c, T d) {
+    return convert<T>((A(0) + convert<A>(a) + convert<A>(b) + convert<A>(c) + convert<A>(d)) / divisor);
+  });
+}
+
 // Means of whole planes, each of which is a run of elements.
 template <class T, int Size>
 STATOR_KERNEL(Size) void mean_planes_kernel(Pool p, int64_t planes) {
@@ -115,6 +125,9 @@ void mean_pool(const params::Queue& q, const Pool& p) {
                       {ceil_div(p.planes, planes), PoolTuning::block}, p, planes);
       }
     }
+    if constexpr (!fast_host)
+      if (p.kind == PoolKind::mean && is_two_by_two<T>(p))
+        return launch_two_by_two<T>(q, "mean_pool", p, mean_two_by_two_kernel<T, PoolTuning::block>);
     const int lanes_log2 = lanes_log2_of(p);
     const int64_t blocks = fast_host ? cut.row_blocks() : ceil_div(cut.total << lanes_log2, PoolTuning::block);
     launch(q, "mean_pool", mean_pool_kernel<T, PoolTuning::block>, {blocks, PoolTuning::block},

@@ -45,6 +45,34 @@ def test_windows_of_all_dtypes(be, dtype):
     close(powers, oracle.power(widen(positive), 2, whole, 9))
 
 
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize(
+    "shape", [(2, 3, 6, 16), (1, 1, 2, 64), (5, 4, 32), (2, 3, 7, 16), (2, 3, 6, 18), (70, 2, 8, 32)]
+)
+def test_windows_of_two_by_two(be, shape, dtype):
+    """Rows of whole vectors have a kernel of their own; rows that are off by an element do not."""
+    x = drawn(shape, dtype)
+    x[..., 1, 6:8] = x[..., 0, 6:8] = -0.0
+    on, axes = be.asarray(x), oracle.windows(widen(x), 2, 2, 2)
+    np.testing.assert_array_equal(widen(nn.max_pool2d(on, 2).to_numpy()), oracle.largest(widen(x), axes)[0])
+    close(nn.avg_pool2d(on, 2), oracle.mean(widen(x), axes))
+    close(nn.avg_pool2d(on, 2, divisor_override=3), oracle.mean(widen(x), axes) * (4 / 3))
+    whole = stator.zeros(x.size + 1, dtype=dtype, device=be)
+    whole[1:] = stator.reshape(on, (-1,))
+    off = stator.reshape(whole[1:], shape)
+    for pool in (nn.max_pool2d, nn.avg_pool2d):
+        np.testing.assert_array_equal(widen(pool(off, 2).to_numpy()), widen(pool(on, 2).to_numpy()))
+
+
+@pytest.mark.parametrize("at", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_nan_is_the_result_of_its_window_of_two_by_two(be, at):
+    x = drawn((1, 1, 2, 16))
+    x[0, 0, at[0], 4 + at[1]] = np.nan
+    want = [k == 2 for k in range(8)]
+    assert np.isnan(nn.max_pool2d(be.asarray(x), 2).to_numpy()).ravel().tolist() == want
+    assert np.isnan(nn.avg_pool2d(be.asarray(x), 2).to_numpy()).ravel().tolist() == want
+
+
 @pytest.mark.parametrize("width, results", [(45, 5), (37, 6), (33, 1), (80, 2)])
 def test_means_of_wide_windows(be, width, results):
     """Several threads of a warp have such a window: more than it has columns, or fewer."""
