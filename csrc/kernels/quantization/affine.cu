@@ -10,6 +10,7 @@ namespace {
 struct ConvertTuning {
   static constexpr int block = 256;
   static constexpr int64_t tile = by_target<8192, 32768>::value;  // elements per block
+  static constexpr int batch = 4;                                 // vectors that a thread loads before it stores any
   static constexpr int chunk = 256;                               // fast host: elements with scales of their own
 };
 
@@ -114,6 +115,52 @@ STATOR_FN void convert_vector(const params::Affine& p, int64_t i) {
   }
 }
 
+// out[i] = f(x[i]) for the whole vectors of a tile, of W elements each.
+template <int W, class In, class Out, int Size, class F>
+STATOR_FN void map_tile(const Group<Size>& group, const In* x, Out* out, int64_t count, F f) {
+  constexpr int batch = ConvertTuning::batch;
+  for (int64_t v = group.rank(); v * W < count; v += batch * Size) {
+    Vec<In, W> in[batch];
+    STATOR_UNROLL()
+    for (int k = 0; k < batch; ++k)
+      if ((v + k * Size) * W < count) in[k] = load_vector<W>(x + (v + k * Size) * W);
+    STATOR_UNROLL()
+    for (int k = 0; k < batch; ++k) {
+      if ((v + k * Size) * W >= count) break;
+      Vec<Out, W> y;
+      STATOR_UNROLL()
+      for (int j = 0; j < W; ++j) y[j] = f(in[k][j]);
+      store_vector(out + (v + k * Size) * W, y);
+    }
+  }
+}
+
+// Where blocks have threads: all elements have one scale, and are whole vectors.
+template <class T, int Size>
+STATOR_KERNEL(Size) void convert_alike_kernel(params::Affine p) {
+  using A = opmath_t<T>;
+  constexpr int width = vector_width<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() * ConvertTuning::tile, left = p.lines.size - first;
+  const int64_t count = left < ConvertTuning::tile ? left : ConvertTuning::tile;
+  const A scale = number_at<A>(p.scale, 0), zero = number_at<A>(p.zero, 0);
+  const T* const x = static_cast<const T*>(p.x) + first;
+  const uint8_t* const bytes = static_cast<const uint8_t*>(p.x) + first;
+  T* const out = static_cast<T*>(p.out) + first;
+  if (p.conversion == params::Conversion::dequantize) {
+    const int32_t flip = p.is_signed ? 128 : 0;
+    map_tile<width>(group, bytes, out, count,
+                    [=](uint8_t q) { return convert<T>((A(of_byte(q, flip)) - zero) * scale); });
+    return;
+  }
+  const Step<A> step(scale, zero, p.low, p.high);
+  if (p.conversion == params::Conversion::quantize)
+    map_tile<width>(group, x, static_cast<uint8_t*>(p.out) + first, count,
+                    [=](T v) { return step.byte(convert<A>(v)); });
+  else
+    map_tile<width>(group, x, out, count, [=](T v) { return convert<T>(step.value(convert<A>(v))); });
+}
+
 template <class T, int Size>
 STATOR_KERNEL(Size) void convert_kernel(params::Affine p, bool vectors) {
   using A = opmath_t<T>;
@@ -140,7 +187,11 @@ void affine(const params::Queue& q, const params::Affine& p) {
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     constexpr int block = ConvertTuning::block;
     const bool vectors = is_aligned(p.x, 16) && is_aligned(p.out, 16);
-    launch(q, "quantize", convert_kernel<T, block>, {ceil_div(p.lines.size, ConvertTuning::tile), block}, p, vectors);
+    const Config config{ceil_div(p.lines.size, ConvertTuning::tile), block};
+    if constexpr (!fast_host)
+      if (vectors && p.lines.size % vector_width<T> == 0 && have_one_scale(p.lines))
+        return launch(q, "quantize", convert_alike_kernel<T, block>, config, p);
+    launch(q, "quantize", convert_kernel<T, block>, config, p, vectors);
   });
 }
 

@@ -16,6 +16,7 @@ namespace stator::STATOR_TARGET::quantization {
 struct LinePlace {
   int64_t left, number;
 };
+STATOR_HD bool have_one_scale(const params::ScaleLines& l) { return l.pitch == l.size && l.per == 1 && !l.varying; }
 STATOR_FN LinePlace place_of(const params::ScaleLines& l, int64_t i) {
   if (l.pitch == l.size && l.per == 1) return {l.size - i, l.varying ? i : 0};
   const int64_t o = i / l.pitch, r = i - o * l.pitch, b = r / l.length, c = r - b * l.length;

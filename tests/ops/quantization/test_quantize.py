@@ -69,6 +69,19 @@ def test_layouts_are_read_as_they_are(be, where):
     np.testing.assert_array_equal(nn.quantize(turned, *apart, **where).to_numpy(), want)
 
 
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("n", [64, 8191, 8192, 8208, 30000])
+def test_one_scale_for_blocks_of_any_size(be, dtype, n):
+    x, scale, zero = drawn((n,), dtype), np.float32(0.125), np.int32(-3)
+    given = on(be, scale, zero)
+    want = oracle.steps(widen(x), scale, zero, -128, 127, axis=None, block=None)
+    q = nn.quantize(be.asarray(x), *given)
+    np.testing.assert_array_equal(q.to_numpy(), want)
+    back = nn.dequantize(q, *given, dtype=dtype).to_numpy()
+    np.testing.assert_array_equal(widen(back), (want + 3) * 0.125)
+    np.testing.assert_array_equal(widen(nn.fake_quantize(be.asarray(x), *given, -128, 127).to_numpy()), widen(back))
+
+
 def test_ties_limits_and_what_is_no_number(be):
     x = np.array([0.5, 1.5, -0.5, -1.5, np.inf, -np.inf, np.nan, 3e38, 126.5, 1e-40], np.float32)
     got = nn.quantize(be.asarray(x), 1.0, 1).to_numpy().tolist()
