@@ -22,6 +22,7 @@ struct HistogramTuning {
   static constexpr int block = 256;
   static constexpr int64_t least_tile = by_target<4096, 16384>::value;
   static constexpr int chunk = 512;  // fast host: elements that are converted together
+  static constexpr int batch = 4;    // elsewhere: elements that a thread loads before it counts any
 };
 
 // The bins of a launch, with the bounds that may be known only on the device.
@@ -29,6 +30,9 @@ struct Bins {
   const params::Histogram& p;
   double low, high, unit, span, scale;  // unit: 1, or 1/2 where the span overflows
   int64_t bins;
+  // A guess in float32, for dtypes whose values that represents. It is right for elements that are more than `near`
+  // bins away from an edge.
+  float start, pace, near;
 
   STATOR_FN explicit Bins(const params::Histogram& h) : p(h), low(h.low), high(h.high), bins(h.bins) {
     if (p.bounds[0]) {
@@ -43,6 +47,24 @@ struct Bins {
     unit = isinf(high - low) ? 0.5 : 1;
     span = high * unit - low * unit;
     scale = double(bins) / span;
+    start = float(low);
+    pace = float(scale);
+    // Roundings of the bounds, of the difference, of both factors and of edges in float32 are less than 8 of 2^-24 of
+    // the largest number there is.
+    const double widest = abs(low) > abs(high) ? abs(low) : abs(high);
+    const bool holds = in(p.dtype, dtypes::floats) && p.dtype != DType::float64 && span > 0x1p-100 && span < 0x1p100 &&
+                       (p.binning == params::Binning::uniform ||
+                        (p.binning == params::Binning::even && !in(p.edge_dtype, dtypes::halves)));
+    near = holds ? float(0x1p-21 * double(bins) * (1 + widest / span)) : limits<float>::infinity();
+  }
+
+  // The bin of v where float32 tells it for certain, else -1.
+  STATOR_FN int64_t surely_of(float v) const {
+    const float guess = (v - start) * pace;
+    if (!(guess > 0 && guess < float(bins))) return -1;
+    const int32_t bin = int32_t(guess);
+    const float past = guess - float(bin);
+    return past > near && past < 1 - near ? bin : -1;
   }
 
   // Edge i, rounded to edge_dtype as the returned edges are.
@@ -136,13 +158,28 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::Erro
       }
     }
   } else {
-    group.for_each(count, [&](int64_t k) {
-      const int64_t i = first + k, at = segment_start(p.elements, i).x;
-      if (p.binning == params::Binning::integers)
-        integer(i, load_one<int64_t>(p.x, p.dtype, at));
-      else
-        f(i, bins.of(load_one<double>(p.x, p.dtype, at)));
-    });
+    constexpr int batch = HistogramTuning::batch;
+    const auto at = [&](int64_t i) { return segment_start(p.elements, i).x; };
+    if (p.binning == params::Binning::integers) {
+      group.for_each(count, [&](int64_t k) { integer(first + k, load_one<int64_t>(p.x, p.dtype, at(first + k))); });
+    } else if (!(bins.near < 0.25f)) {
+      group.for_each(count, [&](int64_t k) { f(first + k, bins.of(load_one<double>(p.x, p.dtype, at(first + k)))); });
+    } else {
+      constexpr DTypeSet together = dtypes::halves | dtype_bit(DType::float32);
+      for (int64_t k = group.rank(); k < count; k += batch * Group::size) {
+        Items<int64_t, batch> from;
+        STATOR_UNROLL()
+        for (int j = 0; j < batch; ++j) from[j] = at(first + (k + j * Group::size < count ? k + j * Group::size : k));
+        Items<float, batch> v = load_many<float, together>(p.x, p.dtype, from, batch);
+        STATOR_UNROLL(1)
+        for (int j = 0; j < batch && k + j * Group::size < count; ++j) {
+          const int64_t sure = bins.surely_of(v[0]);
+          f(first + k + j * Group::size, sure >= 0 ? sure : bins.of(double(v[0])));
+          STATOR_UNROLL()
+          for (int m = 1; m < batch; ++m) v[m - 1] = v[m];  // not v[j], which would put them in local memory
+        }
+      }
+    }
   }
 }
 

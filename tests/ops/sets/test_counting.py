@@ -47,6 +47,20 @@ def test_histc_counts_are_exact(be):
     assert not stator.histc(be.asarray(np.array([np.nan, 1.0])), 4).to_numpy().any()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("low, high, bins", [(-3, 3, 100), (0, 0.7, 7), (1000, 1001, 10), (-1e-20, 2e-20, 9)], ids=str)
+def test_histc_counts_numbers_beside_edges_exactly(be, low, high, bins, dtype):
+    """A guess in float32 must not decide them."""
+    edges = np.linspace(low, high, bins + 1).astype(np.float32)
+    beside = below = above = edges
+    for _ in range(4):
+        below, above = np.nextafter(below, np.float32(-np.inf)), np.nextafter(above, np.float32(np.inf))
+        beside = np.concatenate([beside, below, above])
+    x = beside.astype(numpy_dtype(dtype))
+    got = stator.histc(be.asarray(x), bins, min=low, max=high).to_numpy()
+    np.testing.assert_array_equal(got.astype(np.float64), histc(x, bins, low, high))
+
+
 @pytest.mark.parametrize("layout", inputs.layouts())
 def test_every_layout(be, layout):
     x = inputs.layouts()[layout](np.random.default_rng(0).normal(size=(40, 33, 3)))
