@@ -1,6 +1,7 @@
 // Sums, means and largest elements of bags of rows.
 #include "device/fault.cuh"
 #include "device/functional.cuh"
+#include "device/index.cuh"
 #include "device/launcher.cuh"
 #include "kernels/embedding/columns.cuh"
 
@@ -45,10 +46,10 @@ STATOR_KERNEL(Size) void bags_kernel(params::Bags p, params::ErrorSlot slot, uin
   const bool largest = p.mode == params::BagMode::max;
   A result[width];
   int64_t winner[width];
-  for (int j = 0; j < columns.count; ++j) {
+  columns.for_each([&](int j) {
     result[j] = A(0);
     winner[j] = -1;
-  }
+  });
   const Range range = bag_range(p, columns.item);
   int64_t used = 0;
   for (int64_t i = range.begin; i < range.end; ++i) {
@@ -57,23 +58,21 @@ STATOR_KERNEL(Size) void bags_kernel(params::Bags p, params::ErrorSlot slot, uin
     if (at < 0 || at == p.padding) continue;
     const T* const row = static_cast<const T*>(p.table) + at * p.d + columns.first;
     if (largest) {
-      for (int j = 0; j < columns.count; ++j) {
+      columns.for_each([&](int j) {
         const A value = A(row[j]);
         const bool wins = used == 0 || value > result[j] || (value != value && result[j] == result[j]);
         result[j] = wins ? value : result[j];
         winner[j] = wins ? i : winner[j];
-      }
+      });
     } else {
-      for (int j = 0; j < columns.count; ++j) result[j] += A(row[j]);
+      columns.for_each([&](int j) { result[j] += A(row[j]); });
     }
     ++used;
   }
   const A scale = p.mode == params::BagMode::mean && used > 0 ? A(1) / A(used) : A(1);
   const int64_t to = columns.item * p.d + columns.first;
-  if (p.out != nullptr)
-    for (int j = 0; j < columns.count; ++j) static_cast<T*>(p.out)[to + j] = T(scale * result[j]);
-  if (p.winners != nullptr)
-    for (int j = 0; j < columns.count; ++j) p.winners[to + j] = winner[j];
+  if (p.out != nullptr) columns.for_each([&](int j) { static_cast<T*>(p.out)[to + j] = T(scale * result[j]); });
+  if (p.winners != nullptr) columns.for_each([&](int j) { p.winners[to + j] = winner[j]; });
 }
 
 // The bag of each position, and one over the number of rows of each bag.
@@ -111,8 +110,8 @@ void bag_map(const params::Queue& q, const params::BagMap& p) {
 // --- one hot -----------------------------------------------------------------------------------------------------
 
 template <class Bits, int Size>
-STATOR_KERNEL(Size) void one_hot_kernel(params::OneHot p, Bits one, int64_t rows_per_block, params::ErrorSlot slot,
-                                        uint16_t op) {
+STATOR_KERNEL(Size) void one_hot_kernel(params::OneHot p, FastDivmod64 classes, Bits one, int64_t rows_per_block,
+                                        params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   const int64_t rows = p.n - first < rows_per_block ? p.n - first : rows_per_block;
@@ -133,8 +132,9 @@ STATOR_KERNEL(Size) void one_hot_kernel(params::OneHot p, Bits one, int64_t rows
     if (row_of(index, p.classes) < 0) report_index(slot, op, first + k, index, p.dtype == DType::uint64);
   });
   group.for_each(rows * p.classes, [=](int64_t k) {
-    const int64_t row = k / p.classes, index = load_as<int64_t>(p.indices, p.dtype, first + row);
-    out[k] = row_of(index, p.classes) == k - row * p.classes ? one : Bits(0);
+    int64_t at;
+    const int64_t row = classes.divmod(k, at), index = load_as<int64_t>(p.indices, p.dtype, first + row);
+    out[k] = row_of(index, p.classes) == at ? one : Bits(0);
   });
 }
 
@@ -155,8 +155,8 @@ void launch_one_hot(const params::Queue& q, const params::OneHot& p) {
   constexpr int block = EmbeddingTuning::block;
   constexpr int64_t elements = by_target<4096, 65536>::value;
   const int64_t rows = p.classes >= elements ? 1 : elements / p.classes;
-  launch(q, "one_hot", one_hot_kernel<Bits, block>, {ceil_div(p.n, rows), block}, p, one_of<Bits>(p.out_dtype), rows,
-         q.slot, q.op);
+  launch(q, "one_hot", one_hot_kernel<Bits, block>, {ceil_div(p.n, rows), block}, p, FastDivmod64(p.classes),
+         one_of<Bits>(p.out_dtype), rows, q.slot, q.op);
 }
 
 void one_hot(const params::Queue& q, const params::OneHot& p) {

@@ -28,6 +28,17 @@ struct Columns {
     first = (at - item * tiles) * width;
     count = item < items ? int(d - first < width ? d - first : width) : 0;
   }
+
+  // f(j) for each of them, of which there must be one. One alone is no loop, so that what it indexes stays in
+  // registers.
+  template <class F>
+  STATOR_FN void for_each(F f) const {
+    if constexpr (EmbeddingTuning::width == 1) {
+      f(0);
+    } else {
+      for (int j = 0; j < count; ++j) f(j);
+    }
+  }
 };
 
 inline int64_t column_blocks(int64_t items, int64_t d) {

@@ -68,12 +68,12 @@ struct ChunkSums {
   A sums[EmbeddingTuning::width];
 
   STATOR_FN void clear() {
-    for (int j = 0; j < columns.count; ++j) sums[j] = A(0);
+    columns.for_each([&](int j) { sums[j] = A(0); });
   }
   STATOR_FN void add(int64_t position) {
     if (level.rows != nullptr) {
       const A* const row = static_cast<const A*>(level.rows) + position * p.d + columns.first;
-      for (int j = 0; j < columns.count; ++j) sums[j] += row[j];
+      columns.for_each([&](int j) { sums[j] += row[j]; });
       return;
     }
     const int64_t from = p.order[position], at = p.bags != nullptr ? p.bags[from] : from;
@@ -81,22 +81,22 @@ struct ChunkSums {
     const A factor = p.factors != nullptr ? static_cast<const A*>(p.factors)[at] : A(1);
     if (p.winners != nullptr) {
       const int64_t* const winners = p.winners + at * p.d + columns.first;
-      for (int j = 0; j < columns.count; ++j) sums[j] += winners[j] == from ? A(row[j]) : A(0);
+      columns.for_each([&](int j) { sums[j] += winners[j] == from ? A(row[j]) : A(0); });
     } else {
-      for (int j = 0; j < columns.count; ++j) sums[j] += factor * A(row[j]);
+      columns.for_each([&](int j) { sums[j] += factor * A(row[j]); });
     }
   }
   // A row of the result, of which no other chunk has a part.
   STATOR_FN void finish(int64_t key) const {
     const A scale = p.by_frequency ? A(1) / A(keys_below(p, key + 1) - keys_below(p, key)) : A(1);
     T* const out = static_cast<T*>(p.out) + key * p.d + columns.first;
-    for (int j = 0; j < columns.count; ++j) out[j] = T(scale * sums[j]);
+    columns.for_each([&](int j) { out[j] = T(scale * sums[j]); });
   }
   STATOR_FN void leave(int64_t chunk, int slot, int64_t key) const {
     if (columns.first == 0) level.partial_keys[2 * chunk + slot] = key;
     if (key == p.rows) return;
     A* const out = static_cast<A*>(level.partial_rows) + (2 * chunk + slot) * p.d + columns.first;
-    for (int j = 0; j < columns.count; ++j) out[j] = sums[j];
+    columns.for_each([&](int j) { out[j] = sums[j]; });
   }
 };
 

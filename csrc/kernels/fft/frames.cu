@@ -1,6 +1,7 @@
 // Short-time transforms: cuts a signal into frames, and adds frames up to a signal.
 #include "device/convert.cuh"
 #include "device/group.cuh"
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
@@ -97,7 +98,7 @@ STATOR_FN bool vanishing(R squares) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void overlap_add_kernel(params::OverlapAdd p) {
+STATOR_KERNEL(Size) void overlap_add_kernel(params::OverlapAdd p, FastDivmod64 per_hop) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.length + FramesTuning::samples - 1) / FramesTuning::samples;
@@ -112,10 +113,10 @@ STATOR_KERNEL(Size) void overlap_add_kernel(params::OverlapAdd p) {
   // Frame t covers sample g when left <= g - t * hop < left + width.
   const auto first_frame = [=](int64_t g) {
     const int64_t over = g - left - width + 1;
-    return over <= 0 ? int64_t(0) : (over + hop - 1) / hop;
+    return over <= 0 ? int64_t(0) : per_hop.divide(over + hop - 1);
   };
   const auto last_frame = [=](int64_t g) {
-    const int64_t t = g < left ? int64_t(-1) : (g - left) / hop;
+    const int64_t t = g < left ? int64_t(-1) : per_hop.divide(g - left);
     return t < p.frames ? t : p.frames - 1;
   };
   int32_t missing = 0;
@@ -190,7 +191,7 @@ void frames(const params::Queue& q, const params::Frames& p) {
 void overlap_add(const params::Queue& q, const params::OverlapAdd& p) {
   for_computed(p.dtype, [&]<class T>(T) {
     launch(q, "overlap_add", overlap_add_kernel<T, FramesTuning::block>,
-           {p.signals * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p);
+           {p.signals * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p, FastDivmod64(p.hop));
   });
 }
 

@@ -179,10 +179,13 @@ STATOR_FN void fill_cells(const Group<Size>& group, const NllLoss& p, const NllC
       }
       if (u + 1 < V && u + 1 < left && (p.inner > 1 || c == 0)) row = NllRow<T>(p, cut, sample * p.inner + within);
     }
-    if (left >= V)
+    if (left >= V) {
       store_vector(out + e, v);
-    else
-      for (int u = 0; u < left; ++u) out[e + u] = v[u];
+    } else {
+      STATOR_UNROLL()
+      for (int u = 0; u < V; ++u)
+        if (u < left) out[e + u] = v[u];
+    }
   }
 }
 
