@@ -57,6 +57,10 @@ def _assigned(rng: np.random.Generator) -> Arrays:
     return x, mask, y[: mask.sum()]
 
 
+def _short_rows(rng: np.random.Generator) -> Arrays:
+    return rng.standard_normal((MILLION // 8, 9)).astype("float32"), rng.integers(0, MILLION // 8, MILLION // 8)
+
+
 def _assign(x: Any, mask: Any, values: Any) -> Any:
     x[mask] = values
     return x
@@ -147,6 +151,7 @@ def _norms() -> list[Case]:
         Case("layer_norm", "norm", lambda rng: (*rows(rng), *column(rng), *column(rng)), nn.layer_norm),
         Case("layer_norm backward", "norm", normal(4096, SIDE, count=2), nn.layer_norm_backward),
         Case("rms_norm f16", "norm", normal(4096, SIDE, dtype="float16"), nn.rms_norm),
+        Case("rms_norm f16, rows of 4096", "norm", normal(264, 4096, dtype="float16"), nn.rms_norm),
         Case("group_norm", "norm", images, lambda x: nn.group_norm(x, 32)),
         Case(
             "group_norm backward",
@@ -206,6 +211,7 @@ def _folds() -> list[Case]:
     return [
         *made,
         Case("softmax of axis 1", "nn", square, nn.softmax),
+        Case("softmax of rows of 4096", "nn", normal(264, 4096), nn.softmax),
         Case("softmax of axis 0", "nn", square, partial(nn.softmax, axis=0)),
         Case("softmax to float32 of long rows", "nn", normal(132, 50257, dtype="float16"), _wide_softmax),
         Case("softmax of causal scores", "nn", square, partial(nn.softmax, causal=True)),
@@ -371,6 +377,8 @@ def _movement() -> list[Case]:
         Case("take at random", "indexing", _positions(MILLION, MILLION, MILLION), lambda x, i: stator.take(x, i)),
         Case("segment_sum", "indexing", _positions(SIDE, 64), lambda x, i: stator.segment_sum(x, i, 64)),
         Case("boolean mask", "indexing", lambda rng: _masked(rng)[:2], lambda m, x: x[m]),
+        Case("nonzero", "indexing", lambda rng: _masked(rng)[:1], stator.nonzero),
+        Case("take of short rows", "indexing", _short_rows, lambda x, i: stator.take(x, i, axis=0)),
         Case("assignment through a mask", "indexing", _assigned, _assign),
     ]
 
@@ -384,6 +392,7 @@ def _sorts() -> list[Case]:
         Case("topk 10 of 1e6", "sort", normal(MILLION), lambda x: stator.topk(x, 10)),
         Case("median of 1e6", "sort", normal(MILLION), stator.median),
         Case("histogram", "sets", normal(MILLION), lambda x: stator.histogram(x, 50, range=(-3.0, 3.0)).hist),
+        Case("histc", "sets", normal(MILLION), lambda x: stator.histc(x, 100, min=-3, max=3)),
         Case("bincount", "sets", normal(MILLION, dtype="int64"), lambda x: stator.bincount(x, minlength=100)),
         Case("unique of 1e5", "sets", normal(100_000, dtype="int32"), stator.unique_values),
         Case("searchsorted", "sets", normal(100_000, count=2), stator.searchsorted, _sorted_first),
