@@ -1,5 +1,6 @@
 // A lock-free stack, linked through the boxes themselves; drain_all takes the whole stack at once.
 #include "core/box.hpp"
+#include "core/stream.hpp"
 
 namespace stator {
 

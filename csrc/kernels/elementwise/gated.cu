@@ -2,6 +2,7 @@
 #include "device/launcher.cuh"
 #include "kernels/elementwise/functors/activation.cuh"
 #include "kernels/elementwise/functors/activation_backward.cuh"
+#include "kernels/elementwise/segments.cuh"
 #include "kernels/elementwise/strided.cuh"
 
 namespace stator::STATOR_TARGET::elementwise {

@@ -1,5 +1,6 @@
 // Connectionist temporal classification: the probability that a sequence spells a target, with blanks between labels
 // and repetitions, and its gradient by the scores of all states forwards and backwards. A block has a sample.
+#include "device/convert.cuh"
 #include "device/fault.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
