@@ -179,6 +179,16 @@ std::string doubles_file() { return own_folder() + "libstator_vendor.so"; }
 
 bool has_double(Library library) { return library != Library::openblas && library != Library::nvrtc; }
 
+// Opens what lies beside NVRTC, which some builds of it (13.0) seek by name in the paths of the system alone. Where
+// that fails, NVRTC says what is missing.
+void open_builtins(const std::string& nvrtc) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(nvrtc).parent_path(), failed))
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so"))
+      dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 void* open_locked(Loader& s, Library library, std::string_view op) {
   void*& handle = s.handles[static_cast<int>(library)];
   if (handle != nullptr) return handle;
@@ -223,6 +233,7 @@ void* open_locked(Loader& s, Library library, std::string_view op) {
     throw LibraryNotFoundError(std::string(op),
                                "the library " + std::string(spec.name) + " could not be opened: " + tried, spec.remedy);
   }
+  if (library == Library::nvrtc) open_builtins(path_of(opened));
   look_for_other_major(s, spec, path_of(opened));
   return handle = opened;
 }
