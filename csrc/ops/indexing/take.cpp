@@ -22,7 +22,7 @@ Dims take_shape(const Dims& x, const Dims& indices, int axis) {
 bool group_axes(const Array& x, int axis, params::Take& p) {
   const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
     *extent = 1;
-    *stride = 1;
+    *stride = 0;  // of a group without axes: a multiple of any vector's width
     for (int d = last - 1; d >= first; --d) {
       if (x.shape()[d] == 1) continue;
       if (*extent == 1)
