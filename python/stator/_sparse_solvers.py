@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from stator._array import Array
-from stator._creation import copy, zeros, zeros_like
+from stator._creation import copy, zeros_like
 from stator._dtype import DType, result_type
 from stator._linalg import solve
 from stator._matmul import vecdot
@@ -20,6 +20,7 @@ BETWEEN = 16  # iterations of cg from one look at the residual to the next
 
 Linear = SparseMatrix | Array | Callable[[Array], Array]
 
+_add: Callable[..., Array] = FUNCTIONS["add"]
 _where: Callable[..., Array] = FUNCTIONS["where"]
 _norm: Callable[..., Array] = FUNCTIONS["linalg.vector_norm"]
 
@@ -148,22 +149,20 @@ def _iterate(
         return zeros_like(b), 0
     enough = max(rtol * size, atol)
     r = b - multiply(x)
-    p = zeros((b.shape[0],), dtype=b.dtype, device=b.device)
-    rho: Array | None = None
+    p: Array | None = None
     norm = _norm(r)
-    done, left = 0, float(norm)
+    done, left, rho = 0, float(norm), norm
     while left > enough and done < most:
         for _ in range(1 if callback is not None else min(BETWEEN, most - done)):
             # A step that is not needed any more multiplies by 0, so that the results are those of an exact stop.
             going = norm > enough
             z = r if precondition is None else precondition(r)
-            before, rho = rho, vecdot(r, z)
-            beta = 0 if before is None else _where(going, rho / _where(going, before, 1), 0)
-            p = z + beta * p
+            before, rho = rho, norm * norm if precondition is None else vecdot(r, z)
+            p = copy(z) if p is None else _add(z, p, alpha=_where(going, rho / before, 0), out=p)
             q = multiply(p)
-            alpha = _where(going, rho / _where(going, vecdot(p, q), 1), 0)
-            x += alpha * p
-            r -= alpha * q
+            alpha = _where(going, rho / vecdot(p, q), 0)
+            _add(x, p, alpha=alpha, out=x)
+            _add(r, q, alpha=-alpha, out=r)
             norm = _norm(r)
             done += 1
         left = float(norm)

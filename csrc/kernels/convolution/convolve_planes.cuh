@@ -16,6 +16,7 @@ struct PlanesTuning {
   static constexpr int64_t depth = 256;            // taps of all channels that are added up in a row
   static constexpr int64_t slab_bytes = 64 << 10;  // of all samples
   static constexpr int64_t least_filled = 75;      // percent of the lanes of rows
+  static constexpr int64_t least_run = 24;         // results that are worth a list of taps
   static constexpr int most_vectors = many_registers ? 4 : 2;
 };
 
@@ -97,10 +98,64 @@ STATOR_FN void multiply_results(int vectors, const C* a, const int32_t* a_at, co
   multiply_results<1>(a, a_at, b, b_at, depth, place, results, sums, leading, first);
 }
 
-// Stores the results of some planes of one sample.
+// The taps on an axis that read the source; those before and behind them read its padding.
+struct TapRange {
+  int32_t begin, end;
+
+  STATOR_FN TapRange(const Axis& a, int64_t result, int64_t extent) : begin(0), end(a.taps) {
+    const auto reads = [&](int32_t tap) {
+      const int64_t at = result * a.scale + int64_t(tap) * a.tap_scale + a.origin;
+      return at >= 0 && at < extent;
+    };
+    while (begin < end && !reads(begin)) ++begin;
+    while (begin < end && !reads(end - 1)) --end;
+  }
+  STATOR_FN bool operator==(const TapRange&) const = default;
+  // The taps of both, and those between them.
+  STATOR_FN void add(const TapRange& other) {
+    begin = std::min(begin, other.begin);
+    end = std::max(end, other.end);
+  }
+};
+
+// Neighbouring lines of results, in all samples, that read the source with the same taps, or are too short to differ.
+struct LineRun {
+  int64_t end;
+  TapRange deep, down;
+
+  STATOR_FN LineRun(const params::Convolution& p, const Axes& a, int64_t deep_at, int64_t first, int64_t lines,
+                    int64_t of_line)
+      : end(first), deep(a[0], deep_at + first / a[1].count, p.source.extent[0]),
+        down(a[1], first % a[1].count, p.source.extent[1]) {
+    for (++end; end < lines; ++end) {
+      const TapRange z(a[0], deep_at + end / a[1].count, p.source.extent[0]);
+      const TapRange y(a[1], end % a[1].count, p.source.extent[1]);
+      if ((z == deep && y == down) || (end - first) * of_line < PlanesTuning::least_run) {
+        deep.add(z);
+        down.add(y);
+      } else {
+        break;
+      }
+    }
+  }
+  STATOR_FN int64_t taps(const Axes& a) const {
+    return int64_t(deep.end - deep.begin) * (down.end - down.begin) * a[2].taps;
+  }
+  // Those of all `channels` from the list of all taps. Returns their number.
+  STATOR_FN int64_t choose(const Axes& a, int64_t channels, const int32_t* all, int32_t* some) const {
+    const int64_t of_line = int64_t(down.end - down.begin) * a[2].taps;
+    int32_t* to = some;
+    for (int64_t c = 0; c < channels; ++c, all += a.taps())
+      for (int32_t i = deep.begin; i < deep.end; ++i, to += of_line)
+        std::copy_n(all + (int64_t(i) * a[1].taps + down.begin) * a[2].taps, of_line, to);
+    return to - some;
+  }
+};
+
+// Stores the results of some planes of one sample, whose lines are `line` elements apart.
 template <class T, class C>
 STATOR_CALL void store_planes(const params::Convolution& p, const Axes& a, int64_t deep, int64_t planes, int64_t sample,
-                              int64_t g, int64_t row, int64_t rows, const C* sums, int64_t leading) {
+                              int64_t g, int64_t row, int64_t rows, const C* sums, int64_t leading, int64_t line) {
   const params::Image& image = p.result;
   const T* const bias = p.bias ? static_cast<const T*>(p.bias) + g * p.rows + row : nullptr;
   T* const base = static_cast<T*>(const_cast<void*>(image.data)) + sample * image.sample + g * image.group +
@@ -112,16 +167,17 @@ STATOR_CALL void store_planes(const params::Convolution& p, const Axes& a, int64
     for (int64_t z = 0; z < planes; ++z)
       for (int64_t y = 0; y < a[1].count; ++y) {
         T* to = base + z * a[0].step * image.axis[0] + y * a[1].step * image.axis[1];
-        for (int64_t x = 0; x < a[2].count; ++x, to += step, sums += leading)
-          for (int64_t r = 0; r < rows; ++r) to[r] = convert<T>(sums[r] + (bias ? convert<C>(bias[r]) : C(0)));
+        const C* from = sums + (z * a[1].count + y) * line;
+        for (int64_t x = 0; x < a[2].count; ++x, to += step, from += leading)
+          for (int64_t r = 0; r < rows; ++r) to[r] = convert<T>(from[r] + (bias ? convert<C>(bias[r]) : C(0)));
       }
     return;
   }
   for (int64_t r = 0; r < rows; ++r) {
     const C one = bias ? convert<C>(bias[r]) : C(0);
-    const C* from = sums + r;
     for (int64_t z = 0; z < planes; ++z)
       for (int64_t y = 0; y < a[1].count; ++y) {
+        const C* from = sums + (z * a[1].count + y) * line + r;
         T* to = base + r * image.channel + z * a[0].step * image.axis[0] + y * a[1].step * image.axis[1];
         for (int64_t x = 0; x < a[2].count; ++x, to += step, from += leading) *to = convert<T>(*from + one);
       }
@@ -144,21 +200,23 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
   const int64_t rows = std::min(plan.weight_rows, p.rows - row);
   const Slab slab(a, a[1].count, a[2].count, false, int32_t(planes));
   const int64_t all = p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2], taps = a.taps();
-  const int64_t of_sample = planes * a[1].count * a[2].count, results = samples * of_sample;
+  const int64_t lines = planes * a[1].count, of_line = samples * a[2].count;
 
   C* const copy = reinterpret_cast<C*>(group.template dynamic<unsigned char>(0));
   C* const sums = copy + plan.samples * plan.slab_elements;
   int32_t* const a_at = reinterpret_cast<int32_t*>(sums + plan.results * plan.weight_rows);
   int32_t* const b_at = a_at + plan.depth;
-  int32_t* const at = b_at + plan.depth;
+  int32_t* const a_some = b_at + plan.depth;  // of the taps that a run of lines has
+  int32_t* const b_some = a_some + plan.depth;
+  int32_t* const at = b_some + plan.depth;
   find_taps(p, a, slab, std::min(plan.channels, p.channels), plan.together, a_at, b_at);
   int32_t* result = at;
-  for (int64_t s = 0; s < samples; ++s)
-    for (int64_t z = 0; z < planes; ++z)
-      for (int64_t y = 0; y < a[1].count; ++y)
+  for (int64_t z = 0; z < planes; ++z)
+    for (int64_t y = 0; y < a[1].count; ++y)
+      for (int64_t s = 0; s < samples; ++s)
         for (int64_t x = 0; x < a[2].count; ++x)
           *result++ = int32_t(s * plan.slab_elements + z * slab.plane() + y * slab.pitch() + x);
-  if (taps == 0) std::memset(static_cast<void*>(sums), 0, size_t(results * plan.weight_rows) * sizeof(C));
+  if (taps == 0) std::memset(static_cast<void*>(sums), 0, size_t(lines * of_line * plan.weight_rows) * sizeof(C));
 
   const T* const source = static_cast<const T*>(p.source.data) + sample * p.source.sample + g * p.source.group;
   const int64_t a_step = p.channels * all * plan.together, row_blocks = (p.rows + plan.together - 1) / plan.together;
@@ -168,13 +226,22 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
     for (int64_t s = 0; s < samples; ++s)
       fill_slab(slab, a, p.source, source + s * p.source.sample + c * p.source.channel, place, channels,
                 copy + s * plan.slab_elements);
-    for (int64_t r = 0; r < rows; r += plan.together)
-      multiply_results(plan.vectors, weight + r / plan.together * a_step + c * all * plan.together, a_at, copy, b_at,
-                       channels * taps, at, results, sums + r, plan.weight_rows, c == 0);
+    for (int64_t line = 0; line < lines;) {
+      const LineRun run(p, a, place.at[0], line, lines, of_line);
+      const bool whole = run.taps(a) == taps;
+      const int64_t depth = whole ? channels * taps : run.choose(a, channels, a_at, a_some);
+      if (!whole) run.choose(a, channels, b_at, b_some);
+      for (int64_t r = 0; r < rows; r += plan.together)
+        multiply_results(plan.vectors, weight + r / plan.together * a_step + c * all * plan.together,
+                         whole ? a_at : a_some, copy, whole ? b_at : b_some, depth, at + line * of_line,
+                         (run.end - line) * of_line, sums + line * of_line * plan.weight_rows + r, plan.weight_rows,
+                         c == 0);
+      line = run.end;
+    }
   }
   for (int64_t s = 0; s < samples; ++s)
-    store_planes<T>(p, a, place.at[0], planes, sample + s, g, row, rows, sums + s * of_sample * plan.weight_rows,
-                    plan.weight_rows);
+    store_planes<T>(p, a, place.at[0], planes, sample + s, g, row, rows, sums + s * a[2].count * plan.weight_rows,
+                    plan.weight_rows, of_line * plan.weight_rows);
 }
 
 // False where planes are not small, or rows do not fill most of their vectors.
@@ -212,7 +279,7 @@ bool plan_planes(const params::Convolution& p, int workers, PlanesPlan& plan) {
   plan.results = plan.samples * plan.planes * plane;
   plan.depth = taps * plan.channels;
   plan.shared_bytes = int64_t(sizeof(C)) * (plan.samples * plan.slab_elements + plan.results * plan.weight_rows) +
-                      int64_t(sizeof(int32_t)) * (2 * plan.depth + plan.results);
+                      int64_t(sizeof(int32_t)) * (4 * plan.depth + plan.results);
   return true;
 }
 
