@@ -125,7 +125,8 @@ struct LineRun {
 
   STATOR_FN LineRun(const params::Convolution& p, const Axes& a, int64_t deep_at, int64_t first, int64_t lines,
                     int64_t of_line)
-      : end(first), deep(a[0], deep_at + first / a[1].count, p.source.extent[0]),
+      : end(first),
+        deep(a[0], deep_at + first / a[1].count, p.source.extent[0]),
         down(a[1], first % a[1].count, p.source.extent[1]) {
     for (++end; end < lines; ++end) {
       const TapRange z(a[0], deep_at + end / a[1].count, p.source.extent[0]);
@@ -141,14 +142,14 @@ struct LineRun {
   STATOR_FN int64_t taps(const Axes& a) const {
     return int64_t(deep.end - deep.begin) * (down.end - down.begin) * a[2].taps;
   }
-  // Those of all `channels` from the list of all taps. Returns their number.
-  STATOR_FN int64_t choose(const Axes& a, int64_t channels, const int32_t* all, int32_t* some) const {
-    const int64_t of_line = int64_t(down.end - down.begin) * a[2].taps;
+  // Those of some channels, `step` apart, from the list of all taps.
+  STATOR_FN void choose(const Axes& a, int64_t channels, int32_t step, const int32_t* all, int32_t* some) const {
     int32_t* to = some;
-    for (int64_t c = 0; c < channels; ++c, all += a.taps())
-      for (int32_t i = deep.begin; i < deep.end; ++i, to += of_line)
-        std::copy_n(all + (int64_t(i) * a[1].taps + down.begin) * a[2].taps, of_line, to);
-    return to - some;
+    for (int32_t i = deep.begin; i < deep.end; ++i)
+      for (int32_t j = down.begin; j < down.end; ++j)
+        for (int32_t k = 0; k < a[2].taps; ++k) *to++ = all[(i * a[1].taps + j) * a[2].taps + k];
+    const int64_t of_channel = to - some;
+    for (int64_t i = of_channel; i < channels * of_channel; ++i) some[i] = some[i - of_channel] + step;
   }
 };
 
@@ -229,13 +230,15 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
     for (int64_t line = 0; line < lines;) {
       const LineRun run(p, a, place.at[0], line, lines, of_line);
       const bool whole = run.taps(a) == taps;
-      const int64_t depth = whole ? channels * taps : run.choose(a, channels, a_at, a_some);
-      if (!whole) run.choose(a, channels, b_at, b_some);
+      if (!whole) {
+        run.choose(a, channels, int32_t(all * plan.together), a_at, a_some);
+        run.choose(a, channels, int32_t(slab.channel()), b_at, b_some);
+      }
       for (int64_t r = 0; r < rows; r += plan.together)
         multiply_results(plan.vectors, weight + r / plan.together * a_step + c * all * plan.together,
-                         whole ? a_at : a_some, copy, whole ? b_at : b_some, depth, at + line * of_line,
-                         (run.end - line) * of_line, sums + line * of_line * plan.weight_rows + r, plan.weight_rows,
-                         c == 0);
+                         whole ? a_at : a_some, copy, whole ? b_at : b_some, channels * run.taps(a),
+                         at + line * of_line, (run.end - line) * of_line, sums + line * of_line * plan.weight_rows + r,
+                         plan.weight_rows, c == 0);
       line = run.end;
     }
   }

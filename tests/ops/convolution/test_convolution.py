@@ -51,6 +51,11 @@ CASES = [
     ("conv2d", (1, 1, 4, 4), (130, 1, 3, 3), {"padding": 1}),
     ("conv3d", (2, 3, 9, 9, 8), (16, 3, 3, 2, 3), {"padding": 1, "stride": (2, 1, 1)}),
     ("conv_transpose2d", (2, 32, 3, 4), (32, 16, 1, 2), {"stride": 3, "output_padding": 2}),
+    # Lines whose taps partly or all read padding.
+    ("conv2d", (9, 16, 8, 8), (32, 16, 5, 5), {}),
+    ("conv2d", (9, 3, 4, 4), (16, 3, 3, 3), {"padding": 5}),
+    ("conv2d", (8, 2, 5, 6), (16, 2, 4, 3), {"padding": (3, 2), "dilation": (2, 1), "stride": (2, 1)}),
+    ("conv3d", (7, 4, 3, 4, 4), (16, 4, 3, 3, 3), {"padding": (2, 2, 1)}),
 ]
 
 
