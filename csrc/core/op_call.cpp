@@ -136,8 +136,13 @@ void OpCall::declare(const Array& array, bool write) {
 }
 
 runtime::Record OpCall::record() const {
-  return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_, expected_bytes_,
-          elements_};
+  return {.op = uint16_t(op_),
+          .accesses = many_.empty() ? few_.data() : many_.data(),
+          .access_count = access_count_,
+          .synchronous = synchronous_,
+          .expected_bytes = expected_bytes_,
+          .multiply_adds = multiply_adds_,
+          .elements = elements_};
 }
 
 params::Draws OpCall::draws(uint64_t seed, uint64_t counter) const {

@@ -50,6 +50,9 @@ class OpCall {
   // work is rather done at once, on the caller's thread, where the device is the host.
   void expect_bytes(int64_t bytes) { expected_bytes_ = bytes; }
 
+  // How many multiply-adds the launches do, for work that computes longer than it reads its operands.
+  void expect_multiply_adds(int64_t count) { multiply_adds_ = count; }
+
   // The number of elements that the threads of the launches are distributed to, for telemetry.
   void expect_elements(int64_t elements) { elements_ = elements; }
 
@@ -75,7 +78,7 @@ class OpCall {
   std::vector<params::Access> many_;  // all accesses, once few_ does not hold them
   int access_count_ = 0;
   bool synchronous_ = false;
-  int64_t expected_bytes_ = -1, elements_ = -1;
+  int64_t expected_bytes_ = -1, multiply_adds_ = 0, elements_ = -1;
   std::shared_ptr<GraphCapture> capture_;  // that the stream belongs to
   params::Queue queue_{};
   std::array<const Array*, 8> inputs_{};

@@ -250,6 +250,7 @@ struct Record {
   int access_count = 0;
   bool synchronous = false;
   int64_t expected_bytes = -1;  // that the work reads and writes, where it may end early; -1: those of the accesses
+  int64_t multiply_adds = 0;    // of work that computes longer than it reads
   int64_t elements = -1;        // to which a launch's threads are distributed; -1: not known
 };
 

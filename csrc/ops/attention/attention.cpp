@@ -122,6 +122,7 @@ Array attention(const Array& q, const Array& k, const Array& v, const AttentionO
   if (lse) call.writes(*lse);
   p.out = out.data_ptr();
   p.lse = lse ? lse->data_ptr() : nullptr;
+  call.expect_multiply_adds(q.size() * k.shape()[n - 2] + out.size() * k.shape()[n - 2]);
   kernels::attention::attention(call.queue(), p);
   return out;
 }

@@ -21,6 +21,11 @@ void set_geometry(P& p, const Geometry& g, DType dtype) {
   std::copy_n(g.dilation, Geometry::most, p.dilation);
 }
 
+// Of a convolution and of both of its gradients: each element of the narrow operand meets all taps of its group.
+int64_t multiply_adds(const Geometry& g, const Array& narrow) {
+  return narrow.size() * g.wide_channels * g.taps[0] * g.taps[1] * g.taps[2];
+}
+
 // The narrow result of a wide source, or with `transposed` the wide result of a narrow one.
 void convolve(OpCall& call, const Geometry& g, const Array& source, const Array& weight, const Array* bias,
               const Array& result, bool transposed) {
@@ -34,6 +39,7 @@ void convolve(OpCall& call, const Geometry& g, const Array& source, const Array&
   p.result = image_of(g, result, p.rows);
   p.weight = weights_of(g, weight, transposed);
   p.bias = bias ? bias->data_ptr() : nullptr;
+  call.expect_multiply_adds(multiply_adds(g, transposed ? source : result));
   p.packed = call.scratch(size_t(kernels::convolution::convolution_scratch(call.limits(), p)));
   kernels::convolution::convolve(call.queue(), p);
 }
@@ -46,6 +52,7 @@ void weight_gradient(OpCall& call, const Geometry& g, const Array& wide, const A
   p.source = image_of(g, wide, p.channels);
   p.grad = image_of(g, narrow, p.rows);
   p.dweight = weights_of(g, dweight, false);
+  call.expect_multiply_adds(multiply_adds(g, narrow));
   p.partials = call.scratch(size_t(kernels::convolution::weight_gradient_scratch(call.limits(), p)));
   kernels::convolution::weight_gradient(call.queue(), p);
 }

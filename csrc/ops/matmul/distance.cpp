@@ -69,6 +69,7 @@ Array cdist(const Array& x1, const Array& x2, double p, const Stream& stream) {
   call.reads(a);
   call.reads(b);
   call.writes(result);
+  call.expect_multiply_adds(result.size() * d.features);
   kernels::matmul::cdist(call.queue(), d);
   return result;
 }

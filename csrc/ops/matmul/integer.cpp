@@ -134,6 +134,7 @@ Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& option
   const Plan plan = plan_of(left, right, target, shapes.product);
   call.writes(target);
   const params::StridedProduct p = strided_of(plan, left, right, target, types.operands);
+  call.expect_multiply_adds(target.size() * a.shape()[a.ndim() - 1]);
   const bool wide = itemsize(types.result) >= 4 && types.result != DType::bool_;
   (wide && is_small(call, plan, params::small_product) ? kernels::matmul::small_product
                                                        : kernels::matmul::integer_product)(call.queue(), p);

@@ -123,6 +123,7 @@ Array int4_linear(const Array& x, const Array& packed, const Array& scale, const
   p.group = columns / groups;
   call.writes(out);
   p.out = out.data_ptr();
+  call.expect_multiply_adds(out.size() * columns);
   kernels::quantization::int4_product(call.queue(), p);
   return out;
 }
