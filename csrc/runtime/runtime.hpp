@@ -261,9 +261,8 @@ class Telemetry;
 enum class SyncDebug : uint8_t { off, warn, error };
 using WaitSink = void (*)(std::string_view op);
 
-// A context of one table. Methods throw CudaError, except those that end in _noexcept, which return the status; for
-// failed allocations the Pool throws OutOfMemoryError, since it knows the figures. Thread-safe. Owned by core's
-// Context.
+// A context of one table, owned by core's Context. Thread-safe. Methods throw CudaError, except those that end in
+// _noexcept, which return the status; the Pool, which knows the figures, throws OutOfMemoryError.
 class Runtime {
  public:
   // checks: bit 0 is the order checker, bit 1 poisons freed memory and never runs inline. core reads them from the
