@@ -63,15 +63,28 @@ struct ComputedScale {
   bool finite;  // all elements are, and the others are theirs
   A mean, var;
 };
+// A channel's elements. By value in a call they are in registers; a reference to the parameters of the kernel would
+// copy those to local memory, for every channel.
+template <class T>
+struct ChannelElements {
+  const T* first;
+  int64_t samples, channels, inner;
+  opmath_t<T> eps;
+};
+template <class T>
+STATOR_FN ChannelElements<T> elements_of(const params::ChannelNorm& p, int64_t c) {
+  const void* const x = p.residual == nullptr ? p.x : p.sum;
+  return {static_cast<const T*>(x) + c * p.inner, p.samples, p.channels, p.inner, opmath_t<T>(p.eps)};
+}
 // From the elements, by all threads of a block: for the few channels that lack a deviation.
 template <class T, class G>
-STATOR_CALL ComputedScale<opmath_t<T>> computed_scale(const G& group, const params::ChannelNorm& p, int64_t c) {
+STATOR_CALL ComputedScale<opmath_t<T>> computed_scale(G group, ChannelElements<T> of) {
   using A = opmath_t<T>;
-  const T* const x = static_cast<const T*>(p.residual == nullptr ? p.x : p.sum) + c * p.inner;
-  const bool adjacent = p.inner == 1;
-  const int64_t parts = adjacent ? 1 : p.samples, count = adjacent ? p.samples : p.inner;
-  const int64_t step = adjacent ? p.channels : 1, apart = p.channels * p.inner;
-  const A n = A(p.samples * p.inner);
+  const T* const x = of.first;
+  const bool adjacent = of.inner == 1;
+  const int64_t parts = adjacent ? 1 : of.samples, count = adjacent ? of.samples : of.inner;
+  const int64_t step = adjacent ? of.channels : 1, apart = of.channels * of.inner;
+  const A n = A(of.samples * of.inner);
   A largest = A(0);
   STATOR_UNROLL(1)
   for (int64_t s = 0; s < parts; ++s)
@@ -90,10 +103,10 @@ STATOR_CALL ComputedScale<opmath_t<T>> computed_scale(const G& group, const para
   STATOR_UNROLL(1)
   for (int turn = 0; turn < 2; ++turn) mean += sum_of([=](A v) { return v - mean; }) / n;
   m2 = sum_of([=](A v) { return (v - mean) * (v - mean); });
-  const A own = mean / factor, eps = A(p.eps);
+  const A own = mean / factor;
   const bool finite = factor != A(1);
-  if (m2 == A(0)) return {{own, A(1) / sqrt(eps), A(1)}, finite, own, m2};
-  return {{mean, A(1) / sqrt(m2 / n + eps * factor * factor), factor}, finite, own, m2 / n / factor / factor};
+  if (m2 == A(0)) return {{own, A(1) / sqrt(of.eps), A(1)}, finite, own, m2};
+  return {{mean, A(1) / sqrt(m2 / n + of.eps * factor * factor), factor}, finite, own, m2 / n / factor / factor};
 }
 
 // In the launch after that of the sums, which noted it; the fast host computes it again.
@@ -101,7 +114,7 @@ template <class T, class G>
 STATOR_FN ChannelScale<opmath_t<T>> found_scale(const G& group, const params::ChannelNorm& p, int64_t c) {
   using A = opmath_t<T>;
   if (!lacks_deviation(p, static_cast<const A*>(p.var)[c])) return stored_scale<A>(p, c);
-  if constexpr (fast_host) return computed_scale<T>(group, p, c).scale;
+  if constexpr (fast_host) return computed_scale(group, elements_of<T>(p, c)).scale;
   return static_cast<const ChannelScale<A>*>(p.scales)[c];
 }
 
@@ -109,7 +122,7 @@ STATOR_FN ChannelScale<opmath_t<T>> found_scale(const G& group, const params::Ch
 template <class T, class G>
 STATOR_FN void store_scale(const G& group, const params::ChannelNorm& p, int64_t c) {
   using A = opmath_t<T>;
-  const ComputedScale<A> found = computed_scale<T>(group, p, c);
+  const ComputedScale<A> found = computed_scale(group, elements_of<T>(p, c));
   if (group.rank() != 0) return;
   if (!fast_host) static_cast<ChannelScale<A>*>(p.scales)[c] = found.scale;
   if (!found.finite) return;
@@ -122,7 +135,7 @@ template <class T, class G>
 STATOR_FN ChannelScale<opmath_t<T>> first_scale(const G& group, const params::ChannelNorm& p, int64_t c, bool notes) {
   using A = opmath_t<T>;
   if (!lacks_deviation(p, static_cast<const A*>(p.var)[c])) return stored_scale<A>(p, c);
-  const ChannelScale<A> found = computed_scale<T>(group, p, c).scale;
+  const ChannelScale<A> found = computed_scale(group, elements_of<T>(p, c)).scale;
   if (!fast_host && notes && group.rank() == 0) static_cast<ChannelScale<A>*>(p.scales)[c] = found;
   return found;
 }
