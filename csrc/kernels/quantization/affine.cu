@@ -1,5 +1,6 @@
 // To integers of eight bits, back, and both in one pass. Where blocks have threads each has as many neighbouring
 // elements as lie in 16 bytes; the fast host goes along stretches of one scale.
+#include "device/index.cuh"
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
 #include "kernels/quantization/lines.cuh"
@@ -56,63 +57,40 @@ STATOR_FN void convert_run(const params::Affine& p, int64_t i, int64_t n, int64_
   }
 }
 
-// One thread: N neighbouring elements from i on, all of which exist, loaded and stored at once if W is N.
-template <class T, class A, int N, int W>
-STATOR_FN void convert_vector(const params::Affine& p, int64_t i) {
-  const int32_t flip = p.is_signed ? 128 : 0;
-  const bool from_bytes = p.conversion == params::Conversion::dequantize;
-  A value[N];
-  STATOR_UNROLL()
-  for (int j = 0; j < N; j += W) {
-    if (from_bytes) {
-      const Vec<uint8_t, W> v = load_vector<W>(static_cast<const uint8_t*>(p.x) + i + j);
-      STATOR_UNROLL()
-      for (int k = 0; k < W; ++k) value[j + k] = A(of_byte(v[k], flip));
-    } else {
-      const Vec<T, W> v = load_vector<W>(static_cast<const T*>(p.x) + i + j);
-      STATOR_UNROLL()
-      for (int k = 0; k < W; ++k) value[j + k] = convert<A>(v[k]);
+// One thread: out[k] = f(numbers(scale, zero), x[k]) for N neighbouring elements, which in the array begin at i and all
+// exist; loaded and stored at once.
+template <class A, int N, class In, class Out, class Numbers, class F>
+STATOR_FN void convert_vector(const params::Affine& p, const LineDivisors& divisors, int64_t i, const In* x, Out* out,
+                              Numbers numbers, F f) {
+  const Vec<In, N> in = load_vector<N>(x);
+  Vec<Out, N> y;
+  STATOR_UNROLL(1)
+  for (int begin = 0; begin < N;) {  // once, unless a line ends within the vector
+    const LinePlace at = place_of(p.lines, divisors, i + begin);
+    const int end = at.left < N - begin ? begin + int(at.left) : N;
+    auto own = numbers(number_at<A>(p.scale, at.number), number_at<A>(p.zero, at.number));
+    STATOR_UNROLL()
+    for (int k = 0; k < N; ++k) {
+      if (k < begin || k >= end) continue;
+      if (p.lines.varying && k > begin)
+        own = numbers(plain_at<A>(p.scale, at.number + k - begin), plain_at<A>(p.zero, at.number + k - begin));
+      y[k] = f(own, in[k]);
     }
+    begin = end;
   }
-  LinePlace at = place_of(p.lines, i);
-  A scale = number_at<A>(p.scale, at.number), zero = number_at<A>(p.zero, at.number);
-  Vec<uint8_t, N> bytes;
-  Vec<T, N> result;
-  STATOR_UNROLL()
-  for (int k = 0; k < N; ++k) {
-    if (from_bytes) {
-      result[k] = convert<T>((value[k] - zero) * scale);
-    } else {
-      const Step<A> step(scale, zero, p.low, p.high);
-      if (p.conversion == params::Conversion::quantize)
-        bytes[k] = step.byte(value[k]);
-      else
-        result[k] = convert<T>(step.value(value[k]));
-    }
-    if (k + 1 == N) break;
-    if (--at.left == 0)
-      at = place_of(p.lines, i + k + 1);
-    else if (p.lines.varying)
-      ++at.number;
-    else
-      continue;
-    scale = number_at<A>(p.scale, at.number);
-    zero = number_at<A>(p.zero, at.number);
-  }
-  STATOR_UNROLL()
-  for (int j = 0; j < N; j += W) {
-    if (p.conversion == params::Conversion::quantize) {
-      Vec<uint8_t, W> v;
-      STATOR_UNROLL()
-      for (int k = 0; k < W; ++k) v[k] = bytes[j + k];
-      store_vector(static_cast<uint8_t*>(p.out) + i + j, v);
-    } else {
-      Vec<T, W> v;
-      STATOR_UNROLL()
-      for (int k = 0; k < W; ++k) v[k] = result[j + k];
-      store_vector(static_cast<T*>(p.out) + i + j, v);
-    }
-  }
+  store_vector(out, y);
+}
+// The same for `count` elements from i on, by all threads of a block.
+template <class A, int N, int Size, class In, class Out, class Numbers, class F>
+STATOR_FN void convert_tile(const Group<Size>& group, const params::Affine& p, const LineDivisors& divisors, int64_t i,
+                            int64_t count, bool vectors, const In* x, Out* out, Numbers numbers, F f) {
+  const int64_t whole = vectors ? count / N : 0, done = whole * N;
+  group.for_each(whole, [&](int64_t v) {
+    convert_vector<A, N>(p, divisors, i + v * N, x + i + v * N, out + i + v * N, numbers, f);
+  });
+  group.for_each(count - done, [&](int64_t k) {
+    convert_vector<A, 1>(p, divisors, i + done + k, x + i + done + k, out + i + done + k, numbers, f);
+  });
 }
 
 // out[i] = f(x[i]) for the whole vectors of a tile, of W elements each.
@@ -161,25 +139,42 @@ STATOR_KERNEL(Size) void convert_alike_kernel(params::Affine p) {
     map_tile<width>(group, x, out, count, [=](T v) { return convert<T>(step.value(convert<A>(v))); });
 }
 
+template <class A>
+struct PlainNumbers {
+  A scale, zero;
+};
+
 template <class T, int Size>
-STATOR_KERNEL(Size) void convert_kernel(params::Affine p, bool vectors) {
+STATOR_KERNEL(Size) void convert_kernel(params::Affine p, LineDivisors divisors, bool vectors) {
   using A = opmath_t<T>;
-  constexpr int width = vector_width<T>;
   const Group<Size> group;
   const int64_t first = group.block() * ConvertTuning::tile;
   const int64_t last = first + ConvertTuning::tile < p.lines.size ? first + ConvertTuning::tile : p.lines.size;
   if constexpr (fast_host) {
     for (int64_t i = first; i < last;) {
-      const LinePlace at = place_of(p.lines, i);
+      const LinePlace at = place_of(p.lines, divisors, i);
       const int64_t n = at.left < last - i ? at.left : last - i;
       convert_run<T, A>(p, i, n, at.number);
       i += n;
     }
   } else {
-    const int64_t whole = vectors ? (last - first) / width : 0;
-    group.for_each(whole, [&](int64_t v) { convert_vector<T, A, width, width>(p, first + v * width); });
-    group.for_each(last - first - whole * width,
-                   [&](int64_t k) { convert_vector<T, A, 1, 1>(p, first + whole * width + k); });
+    constexpr int width = vector_width<T>;
+    const auto convert_all = [&](auto* x, auto* out, auto numbers, auto f) {
+      convert_tile<A, width>(group, p, divisors, first, last - first, vectors, x, out, numbers, f);
+    };
+    const auto step = [&](A scale, A zero) { return Step<A>(scale, zero, p.low, p.high); };
+    const T* const x = static_cast<const T*>(p.x);
+    T* const out = static_cast<T*>(p.out);
+    if (p.conversion == params::Conversion::dequantize)
+      convert_all(
+          static_cast<const uint8_t*>(p.x), out, [](A scale, A zero) { return PlainNumbers<A>{scale, zero}; },
+          [flip = p.is_signed ? 128 : 0](const PlainNumbers<A>& n, uint8_t q) {
+            return convert<T>((A(of_byte(q, flip)) - n.zero) * n.scale);
+          });
+    else if (p.conversion == params::Conversion::quantize)
+      convert_all(x, static_cast<uint8_t*>(p.out), step, [](const Step<A>& s, T v) { return s.byte(convert<A>(v)); });
+    else
+      convert_all(x, out, step, [](const Step<A>& s, T v) { return convert<T>(s.value(convert<A>(v))); });
   }
 }
 
@@ -191,7 +186,7 @@ void affine(const params::Queue& q, const params::Affine& p) {
     if constexpr (!fast_host)
       if (vectors && p.lines.size % vector_width<T> == 0 && have_one_scale(p.lines))
         return launch(q, "quantize", convert_alike_kernel<T, block>, config, p);
-    launch(q, "quantize", convert_kernel<T, block>, config, p, vectors);
+    launch(q, "quantize", convert_kernel<T, block>, config, p, LineDivisors(p.lines), vectors);
   });
 }
 

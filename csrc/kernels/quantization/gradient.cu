@@ -1,6 +1,7 @@
 // The gradient of quantising and back: of the elements, and sums of those of the numbers, which a second launch adds up
 // in a fixed order.
 #include "device/functional.cuh"
+#include "device/index.cuh"
 #include "device/launcher.cuh"
 #include "kernels/quantization/lines.cuh"
 
@@ -67,13 +68,14 @@ STATOR_FN void gradient_run(const Group<Size>& group, const params::AffineGradie
 
 // One column of a range of lines, or on the fast host some columns.
 template <class T, class A>
-STATOR_FN void gradient_columns(const params::AffineGradient& p, int64_t range, int64_t first, int64_t columns) {
+STATOR_FN void gradient_columns(const params::AffineGradient& p, const LineDivisors& divisors, int64_t range,
+                                int64_t first, int64_t columns) {
   constexpr int most = by_target<1, int(GradientTuning::columns)>::value;
   const params::ScaleLines& l = p.of.lines;
   const int64_t per = (p.range_pitch + p.range - 1) / p.range, o = range / per, from = range % per * p.range;
   const int64_t lines = p.range_pitch - from < p.range ? p.range_pitch - from : p.range;
   const int64_t line = o * p.range_pitch + from;
-  const int64_t number = place_of(l, line * l.length).number + first;
+  const int64_t number = place_of(l, divisors, line * l.length).number + first;
   A scale[most], zero[most], scale_sum[most], zero_sum[most];
   for (int64_t k = 0; k < columns; ++k) {
     scale[k] = plain_at<A>(p.of.scale, number + k);
@@ -100,7 +102,7 @@ STATOR_FN void gradient_columns(const params::AffineGradient& p, int64_t range, 
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void gradient_kernel(params::AffineGradient p, int64_t units, int64_t each) {
+STATOR_KERNEL(Size) void gradient_kernel(params::AffineGradient p, LineDivisors divisors, int64_t units, int64_t each) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const params::ScaleLines& l = p.of.lines;
@@ -111,9 +113,9 @@ STATOR_KERNEL(Size) void gradient_kernel(params::AffineGradient p, int64_t units
       const int64_t tiles = (l.length + columns - 1) / columns, range = u / tiles, first = u % tiles * columns;
       const int64_t count = l.length - first < columns ? l.length - first : columns;
       if constexpr (fast_host)
-        gradient_columns<T, A>(p, range, first, count);
+        gradient_columns<T, A>(p, divisors, range, first, count);
       else if (group.rank() < count)
-        gradient_columns<T, A>(p, range, first + group.rank(), 1);
+        gradient_columns<T, A>(p, divisors, range, first + group.rank(), 1);
     } else {
       const int64_t line = u / p.pieces, at = u % p.pieces * p.piece, o = line / l.per, b = line % l.per;
       const int64_t rest = l.pitch - b * l.length, length = l.length < rest ? l.length : rest;
@@ -126,7 +128,7 @@ STATOR_KERNEL(Size) void gradient_kernel(params::AffineGradient p, int64_t units
 
 // A block adds up the sums of one number.
 template <int Size>
-STATOR_KERNEL(Size) void gradient_sums_kernel(params::AffineGradient p, DType dtype) {
+STATOR_KERNEL(Size) void gradient_sums_kernel(params::AffineGradient p, FastDivmod64 by_pieces, DType dtype) {
   const Group<Size> group;
   const int64_t pieces = p.pieces, numbers = p.numbers, all = p.outer * pieces;
   const char* const scales = static_cast<const char*>(p.partials);
@@ -134,8 +136,9 @@ STATOR_KERNEL(Size) void gradient_sums_kernel(params::AffineGradient p, DType dt
   for (int64_t s = group.block(); s < numbers; s += group.blocks()) {
     const auto sum = [=](const void* base) {
       return group.template map_reduce<double>(all, Sum{}, [=](int64_t k) {
-        const int64_t o = k / pieces;
-        return load_one<double>(base, dtype, (o * numbers + s) * pieces + (k - o * pieces));
+        int64_t piece;
+        const int64_t o = by_pieces.divmod(k, piece);
+        return load_one<double>(base, dtype, (o * numbers + s) * pieces + piece);
       });
     };
     const double scale = sum(scales) * p.factor, zero = sum(zeros) * p.factor;
@@ -177,12 +180,13 @@ void gradient(const params::Queue& q, const params::AffineGradient& p) {
   const int64_t units = units_of(p), size = p.of.lines.size;
   const int64_t each = std::max({int64_t(1), GradientTuning::least * units / std::max(size, int64_t(1)), units >> 30});
   with_float(p.of.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "quantize_gradient", gradient_kernel<T, block>, {ceil_div(units, each), block}, p, units, each);
+    launch(q, "quantize_gradient", gradient_kernel<T, block>, {ceil_div(units, each), block}, p,
+           LineDivisors(p.of.lines), units, each);
   });
   if (p.partials == nullptr) return;
   const DType sums = p.of.dtype == DType::float64 ? DType::float64 : DType::float32;
   launch(q, "quantize_gradient_sums", gradient_sums_kernel<block>, {std::min(p.numbers, int64_t(1) << 20), block}, p,
-         sums);
+         FastDivmod64(p.pieces), sums);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "device/convert.cuh"
 #include "device/group.cuh"
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "params/quantization.hpp"
@@ -17,16 +18,23 @@ struct LinePlace {
   int64_t left, number;
 };
 STATOR_HD bool have_one_scale(const params::ScaleLines& l) { return l.pitch == l.size && l.per == 1 && !l.varying; }
-STATOR_FN LinePlace place_of(const params::ScaleLines& l, int64_t i) {
-  if (l.pitch == l.size && l.per == 1) return {l.size - i, l.varying ? i : 0};
-  const int64_t o = i / l.pitch, r = i - o * l.pitch, b = r / l.length, c = r - b * l.length;
+// What positions are divided by.
+struct LineDivisors {
+  FastDivmod64 pitch, length, group;
+
+  explicit LineDivisors(const params::ScaleLines& l) : pitch(l.pitch), length(l.length), group(l.group) {}
+};
+STATOR_FN LinePlace place_of(const params::ScaleLines& l, const LineDivisors& d, int64_t i) {
+  int64_t r, c;
+  const int64_t o = d.pitch.divmod(i, r), b = d.length.divmod(r, c);
   const int64_t line = l.length - c, stretch = l.pitch - r;
-  return {line < stretch ? line : stretch, o * l.outer_step + b / l.group * l.step + (l.varying ? c : 0)};
+  return {line < stretch ? line : stretch, o * l.outer_step + d.group.divide(b) * l.step + (l.varying ? c : 0)};
 }
 
 template <class A>
 STATOR_FN A number_at(const params::ScaleNumbers& n, int64_t i) {
-  return n.data == nullptr ? A(n.number) : load_one<A>(n.data, n.dtype, i);
+  if (n.data == nullptr) return A(n.number);
+  return n.dtype == dtype_of_v<A> ? static_cast<const A*>(n.data)[i] : load_one<A>(n.data, n.dtype, i);
 }
 // The same of numbers that have the dtype of the computation.
 template <class A>
