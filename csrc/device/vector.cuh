@@ -3,6 +3,7 @@
 
 #include "device/convert.cuh"
 
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -19,6 +20,11 @@ struct alignas(N * sizeof(T)) Vec {
 // Elements in 16 bytes.
 template <class T>
 inline constexpr int vector_width = 16 / int(sizeof(T));
+
+// Whether an access of so many bytes, a power of two, may begin at p.
+STATOR_HD bool is_aligned(const void* p, int64_t bytes = 16) {
+  return reinterpret_cast<uintptr_t>(p) % uintptr_t(bytes) == 0;
+}
 
 // `p` must be aligned to N * sizeof(T), which is at most 16.
 template <int N, class T>

@@ -2,6 +2,7 @@
 // larger score appears (Milakov and Gimelshein, 2018), so that no score is stored.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
+#include "device/vector.cuh"
 #include "kernels/attention/fast.cuh"
 #include "kernels/attention/fast_rows.cuh"
 #include "kernels/attention/matrix.cuh"
@@ -19,7 +20,7 @@ bool in_vectors(const Attention& p) {
   const int width = 16 / itemsize(p.dtype);
   for (int k : {Attention::q, Attention::k, Attention::v}) {
     const int columns = k == Attention::v ? p.value_size : p.size;
-    if (reinterpret_cast<uintptr_t>(p.data[k]) % 16 != 0 || columns % width != 0) return false;
+    if (!is_aligned(p.data[k]) || columns % width != 0) return false;
     if (p.column[k] != 1 || p.row[k] % width != 0) return false;
     for (int d = 0; d < p.ndim; ++d)
       if (p.strides[k][d] % width != 0) return false;

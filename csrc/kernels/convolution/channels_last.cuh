@@ -49,7 +49,7 @@ inline ChannelsLast channels_last(const params::Image& from, int64_t samples, in
 template <class T>
 bool has_vectors(const params::Image& image) {
   const int64_t steps = image.sample | image.group | image.axis[0] | image.axis[1] | image.axis[2];
-  return image.channel == 1 && steps % vector_width<T> == 0 && reinterpret_cast<uintptr_t>(image.data) % 16 == 0;
+  return image.channel == 1 && steps % vector_width<T> == 0 && is_aligned(image.data);
 }
 
 // Whether `from` is not already what the copy would be.

@@ -68,8 +68,7 @@ STATOR_KERNEL(Size) void cast_kernel(Cast p) {
 bool launch_cast(const params::Queue& q, const params::Elementwise& e) {
   const params::ElementwiseOperand& in = e.in[0];
   if (e.ndim > 1 || in.immediate || (e.ndim == 1 && (in.strides[0] != 1 || e.out.strides[0] != 1))) return false;
-  const uintptr_t addresses = reinterpret_cast<uintptr_t>(in.data) | reinterpret_cast<uintptr_t>(e.out.data);
-  if (!fast_host && addresses % 16 != 0) return false;
+  if (!fast_host && !(is_aligned(in.data) && is_aligned(e.out.data))) return false;
   const Cast p{in.data, e.out.data, e.size, in.dtype};
   constexpr int block = CastTuning::block;
   const int64_t tile = fast_host ? CastTuning::host_tile

@@ -190,7 +190,7 @@ STATOR_COMMON bool launch_dense_kernel(const params::Queue& q, const char* name,
   const int64_t width = 16 / size;
   p.out = e.out.data;
   p.out_row_stride = e.ndim == 2 ? e.out.strides[outer] : 0;
-  uintptr_t misaligned = reinterpret_cast<uintptr_t>(p.out) % uintptr_t(result_size * width);
+  bool aligned = is_aligned(p.out, result_size * width);
   int64_t steps = p.out_row_stride;  // offsets of rows that begin an access
   std::memcpy(p.value, value, sizeof(value));
   for (int k = 0; k < N; ++k) {
@@ -202,11 +202,11 @@ STATOR_COMMON bool launch_dense_kernel(const params::Queue& q, const char* name,
     p.along[k] = step == 1;
     p.row_stride[k] = e.ndim == 2 ? in.strides[outer] : 0;
     if (step == 1) {
-      misaligned |= reinterpret_cast<uintptr_t>(in.data) % 16;
+      aligned &= is_aligned(in.data);
       steps |= p.row_stride[k];
     }
   }
-  if (!fast_host && (misaligned != 0 || (p.rows > 1 && (steps | p.cols) % width != 0))) return false;
+  if (!fast_host && (!aligned || (p.rows > 1 && (steps | p.cols) % width != 0))) return false;
   const int64_t per_row = p.cols / width;
   p.units = p.rows * per_row;
   p.tail = p.rows == 1 ? p.cols % width : 0;

@@ -271,7 +271,7 @@ inline bool is_wide(const params::Elementwise& e, const params::ElementwiseOpera
                     DTypeSet others) {
   if (operand.dtype != computed && !in(operand.dtype, companions_of(computed) | others)) return false;
   return e.ndim == 1 && operand.strides[0] == 1 &&
-         reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), count) == 0;
+         is_aligned(operand.data, items_alignment(itemsize(operand.dtype), count));
 }
 
 // Threads take `count` elements each, and results have dtype `result`; operand 0 may have a dtype of `others` and be

@@ -91,7 +91,7 @@ STATOR_FN uint32_t mask_bits(const params::Compact& p, bool dense, int64_t first
   const uint8_t* const at = p.mask + first;
   const int count = end - first < word ? int(end - first) : word;
   uint32_t bits = 0;
-  if (dense && count == word && reinterpret_cast<uintptr_t>(at) % word == 0) {
+  if (dense && count == word && is_aligned(at, word)) {
     const Vec<uint8_t, word> bytes = load_vector<word>(at);
     STATOR_UNROLL()
     for (int k = 0; k < word; ++k) bits |= uint32_t(bytes[k] != 0) << k;

@@ -6,6 +6,7 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
+#include "device/vector.cuh"
 #include "params/indexing.hpp"
 
 namespace stator::STATOR_TARGET::indexing {
@@ -174,9 +175,9 @@ void take_bits(const params::Queue& q, const params::Take& p) {
 // Makes rows of dense elements rows of 16-byte items if sizes, strides and addresses are multiples of 16 bytes.
 bool widen(params::Take& p) {
   const int64_t per_item = 16 / p.itemsize;
-  const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
   const int64_t steps = p.inner | p.x_strides[0] | p.x_strides[1];
-  if (per_item < 2 || p.x_strides[2] != 1 || address % 16 != 0 || steps % per_item != 0) return false;
+  if (per_item < 2 || p.x_strides[2] != 1 || steps % per_item != 0 || !is_aligned(p.x) || !is_aligned(p.out))
+    return false;
   p.inner /= per_item;
   p.x_strides[0] /= per_item;
   p.x_strides[1] /= per_item;

@@ -259,8 +259,8 @@ Cut cut_of(const params::DeviceLimits& limits, const ElementLoss& p) {
   cut.vectors = p.ndim == 1;
   for (int k = 0; k < ElementLoss::operands; ++k) {
     if (p.data[k] == nullptr || p.ndim != 1) continue;
-    const bool aligned = reinterpret_cast<uintptr_t>(p.data[k]) % 16 == 0;
-    cut.vectors &= p.strides[k][0] == 0 ? k != ElementLoss::out || !p.each : p.strides[k][0] == 1 && aligned;
+    cut.vectors &=
+        p.strides[k][0] == 0 ? k != ElementLoss::out || !p.each : p.strides[k][0] == 1 && is_aligned(p.data[k]);
   }
   for (int d = 0; d < p.ndim; ++d) cut.divisor[d] = FastDivmod64(std::max<int64_t>(p.shape[d], 1));
   return cut;

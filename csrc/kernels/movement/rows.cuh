@@ -54,7 +54,7 @@ STATOR_FN void copy_span(const Group<Size>& group, Bits* to, const Span<Bits>& s
 
 template <int W, class Bits>
 STATOR_FN Vec<Bits, W> load_span(const Span<Bits>& s) {
-  if (s.from != nullptr && s.step == 1 && reinterpret_cast<uintptr_t>(s.from) % 16 == 0) return load_vector<W>(s.from);
+  if (s.from != nullptr && s.step == 1 && is_aligned(s.from)) return load_vector<W>(s.from);
   Vec<Bits, W> v;
   STATOR_UNROLL()
   for (int k = 0; k < W; ++k) v[k] = s.from == nullptr ? s.value : s.from[k * s.step];
@@ -92,7 +92,7 @@ STATOR_KERNEL(Size) void rows_kernel(Source source, Bits* out, int64_t rows, int
       const int64_t c = (unit - r * units) * W;
       Bits* const to = out + r * pitch + c;
       const int n = cols - c < W ? int(cols - c) : W;
-      const bool wide = n == W && reinterpret_cast<uintptr_t>(to) % 16 == 0;
+      const bool wide = n == W && is_aligned(to);
       auto row = source.row(r);
       STATOR_UNROLL(1)
       for (int k = 0; k < n;) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/target.cuh"
+#include "device/vector.cuh"
 #include "params/nn.hpp"
 
 namespace stator::STATOR_TARGET::nn {
@@ -10,7 +11,7 @@ namespace stator::STATOR_TARGET::nn {
 inline bool in_vectors(const params::Softmax& p, const void* base, DType dtype, const int64_t* strides, int64_t step,
                        bool rows, int width) {
   if (base == nullptr) return true;
-  if (reinterpret_cast<uintptr_t>(base) % uintptr_t(width * itemsize(dtype)) != 0) return false;
+  if (!is_aligned(base, width * itemsize(dtype))) return false;
   const int innermost = p.ndim - 1;
   if (rows ? step != 1 : step % width != 0) return false;
   for (int d = 0; d < p.ndim; ++d)

@@ -1,6 +1,7 @@
 // Batch normalisation: each channel has a mean and a variance over all samples. One launch for the statistics, or for
 // the sums of the gradient, and one for the results.
 #include "device/launcher.cuh"
+#include "device/vector.cuh"
 #include "kernels/norm/channel_fast.cuh"
 #include "kernels/norm/channel_sums.cuh"
 #include "kernels/norm/dtypes.cuh"
@@ -15,7 +16,7 @@ ChannelCut cut_channels(const params::DeviceLimits& limits, const params::Channe
   const int V = 16 / itemsize(p.dtype);
   cut.vectors = (adjacent ? p.channels : p.inner) % V == 0;
   for (const void* operand : {p.x, p.residual, p.grad, static_cast<const void*>(p.y), static_cast<const void*>(p.sum)})
-    cut.vectors &= reinterpret_cast<uintptr_t>(operand) % 16 == 0;
+    cut.vectors &= is_aligned(operand);
   const int width = cut.vectors ? V : 1;
   cut.inner = FastDivmod64(adjacent ? 1 : std::max<int64_t>(p.inner / width, 1));
   cut.units = adjacent || fast_host ? p.samples : p.samples * (p.inner / width);

@@ -1,6 +1,7 @@
 // Layer, root-mean-square, group and instance normalisation: a row, or a group of channels of a sample, has a mean and
 // a deviation of its own.
 #include "device/launcher.cuh"
+#include "device/vector.cuh"
 #include "kernels/norm/dtypes.cuh"
 #include "kernels/norm/row_backward.cuh"
 #include "kernels/norm/row_fast.cuh"
@@ -21,8 +22,6 @@ struct RowPlan {
   int threads;
   int64_t gradient_blocks;  // that sum gradients of weights
 };
-
-bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 RowPlan plan_rows(const params::DeviceLimits& limits, const params::RowNorm& p) {
   using Tune = RowTuning;

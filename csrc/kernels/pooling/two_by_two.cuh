@@ -13,7 +13,6 @@ bool is_two_by_two(const Pool& p) {
   const auto has = [](const PoolAxis& a, int kernel) {
     return a.kernel == kernel && a.stride == kernel && a.padding == 0 && a.dilation == 1 && a.in == kernel * a.out;
   };
-  const auto is_aligned = [](const void* x) { return reinterpret_cast<uintptr_t>(x) % 16 == 0; };
   const bool one_slice = p.axes[0].in == 1 && p.axes[0].out == 1 && p.axes[0].kernel == 1 && p.axes[0].padding == 0;
   return !p.adaptive && one_slice && has(p.axes[1], 2) && has(p.axes[2], 2) && p.axes[2].in % vector_width<T> == 0 &&
          is_aligned(p.x) && is_aligned(p.out);

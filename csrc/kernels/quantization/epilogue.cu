@@ -157,7 +157,7 @@ STATOR_KERNEL(Size) void quantized_epilogue_kernel(params::QuantizedEpilogue p, 
 
 void epilogue(const params::Queue& q, const params::QuantizedEpilogue& p) {
   constexpr int block = EpilogueTuning::block;
-  const bool vectors = p.cols % 4 == 0 && is_aligned(p.x, 16) && is_aligned(p.out, 16);
+  const bool vectors = p.cols % 4 == 0 && is_aligned(p.x) && is_aligned(p.out);
   launch(q, "quantized_epilogue", quantized_epilogue_kernel<block>,
          {ceil_div(p.rows * p.cols, EpilogueTuning::tile), block}, p, FastDivmod64(p.cols), vectors);
 }

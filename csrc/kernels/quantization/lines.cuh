@@ -98,6 +98,4 @@ STATOR_FN void of_float(DType dtype, F f) {
   }
 }
 
-inline bool is_aligned(const void* p, size_t bytes) { return reinterpret_cast<uintptr_t>(p) % bytes == 0; }
-
 }  // namespace stator::STATOR_TARGET::quantization

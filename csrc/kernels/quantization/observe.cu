@@ -45,7 +45,7 @@ STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observ
       found.max = Max{}(found.max, counted(v, -limits<A>::infinity(), finite));
     };
     constexpr int width = vector_width<T>;
-    const bool whole = inner % width == 0 && begin % width == 0 && reinterpret_cast<uintptr_t>(p.x) % 16 == 0;
+    const bool whole = inner % width == 0 && begin % width == 0 && is_aligned(p.x);
     const bool one = p.outer == 1;
     const int64_t vectors = whole ? (end - begin) / width : 0;
     group.for_each(vectors, [&](int64_t v) {

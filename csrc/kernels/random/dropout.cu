@@ -71,9 +71,8 @@ STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
     // Contiguous operand.
     x += begin;
     if (added != nullptr) added += begin;
-    constexpr uintptr_t alignment = 4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16;
-    const bool vectors =
-        reinterpret_cast<uintptr_t>(x) % alignment == 0 && reinterpret_cast<uintptr_t>(added) % alignment == 0;
+    constexpr int alignment = items_alignment(sizeof(T), 4);
+    const bool vectors = is_aligned(x, alignment) && is_aligned(added, alignment);
     if (fast_host || n < 4 || !vectors) {
       if (added != nullptr) {
 #pragma GCC ivdep

@@ -1,6 +1,7 @@
 // A compressed matrix times a dense one.
 #include "device/cascade.cuh"
 #include "device/launcher.cuh"
+#include "device/vector.cuh"
 #include "kernels/sparse/product.cuh"
 
 namespace stator::STATOR_TARGET::sparse {
@@ -172,9 +173,8 @@ template <class T>
 void product_typed(const params::Queue& q, const params::SparseProduct& p) {
   using Tune = SparseProductTuning;
   constexpr int width = fast_host ? 1 : vector_width<T>;
-  const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
-  const bool wide =
-      width > 1 && p.x_col == 1 && p.out_col == 1 && address % 16 == 0 && (p.n | p.x_row | p.out_row) % width == 0;
+  const bool wide = width > 1 && p.x_col == 1 && p.out_col == 1 && is_aligned(p.x) && is_aligned(p.out) &&
+                    (p.n | p.x_row | p.out_row) % width == 0;
   const int64_t columns = ceil_div(p.n, wide ? width : 1);
   const int lanes = fast_host ? 1 : int(std::min<int64_t>(32, std::bit_ceil(uint64_t(columns))));
   const int64_t tile = fast_host ? std::max<int64_t>(64, Tune::tile * 8 / std::min<int64_t>(p.n, Tune::column_chunk))
