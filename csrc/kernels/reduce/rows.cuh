@@ -82,7 +82,7 @@ STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const 
 
 // Reduces loaded elements into the accumulator. The first is at position `at`, the next one `apart` further.
 template <class R, int W>
-STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const typename R::In (&value)[W], int count,
+STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, Items<typename R::In, W> value, int count,
                                         int64_t at, int64_t apart) {
   if (count == W) {
     typename R::template Lanes<W> lanes;
@@ -91,7 +91,11 @@ STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const t
     return r.combine(acc, lanes.total(r, at, W * apart, apart));
   }
   STATOR_UNROLL(1)
-  for (int j = 0; j < count; ++j) acc = r.combine(acc, r.single(value[j], at + j * apart));
+  for (int j = 0; j < count; ++j) {
+    acc = r.combine(acc, r.single(value[0], at + j * apart));
+    STATOR_UNROLL()
+    for (int k = 0; k + 1 < W; ++k) value[k] = value[k + 1];  // because value[j] would be in local memory
+  }
   return acc;
 }
 
@@ -133,15 +137,14 @@ STATOR_FN typename R::Acc reduce_strided(const R& r, const ErasedLoad<typename R
     const int64_t left = (end - i + apart - 1) / apart;
     const int count = left < W ? int(left) : W;
     if (wide && count == W) {
-      acc = reduce_loaded<R>(r, acc, load_items<In, read_together<In>, W>(source.p, source.dtype, base + i).value, W, i,
-                             1);
+      acc = reduce_loaded<R>(r, acc, load_items<In, read_together<In>, W>(source.p, source.dtype, base + i), W, i, 1);
       continue;
     }
     Items<int64_t, W> offset;
     STATOR_UNROLL()
     for (int j = 0; j < W; ++j) offset[j] = base + (j < count ? axes.offset(i + j * apart) : 0);
-    acc = reduce_loaded<R>(r, acc, load_many<In, read_together<In>>(source.p, source.dtype, offset, count).value, count,
-                           i, apart);
+    acc = reduce_loaded<R>(r, acc, load_many<In, read_together<In>>(source.p, source.dtype, offset, count), count, i,
+                           apart);
   }
   return acc;
 }
