@@ -36,7 +36,7 @@ struct Turned {
 // nearer to a multiple of pi/2 than 2^-62 of it, so that 75 bits are right at least.
 STATOR_CALL Turned turned(double x) {
   using Wide = unsigned __int128;
-  constexpr uint64_t two_over_pi[] = {
+  static constexpr uint64_t two_over_pi[] = {
       0x0000000000000000u, 0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u, 0xfe5163abdebbc561u,
       0xb7246e3a424dd2e0u, 0x06492eea09d1921cu, 0xfe1deb1cb129a73eu, 0xe88235f52ebb4484u, 0xe99c7026b45f7e41u,
       0x3991d639835339f4u, 0x9c845f8bbdf9283bu, 0x1ff897ffde05980fu, 0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u,

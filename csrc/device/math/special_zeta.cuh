@@ -107,7 +107,7 @@ template <class T>
 STATOR_CALL double polygamma_of(double n, double x) {
   if (!(n > 0) || n != floor(n) || isinf(n)) return limits<double>::nan();
   const HurwitzParts parts = zeta_parts<T>(n + 1, x);
-  constexpr double factorials[8] = {1, 1, 2, 6, 24, 120, 720, 5040};
+  static constexpr double factorials[8] = {1, 1, 2, 6, 24, 120, 720, 5040};
   Scaled<double> inverse = scaled(parts.q), base;
   const double reciprocal = 1 / inverse.hi;
   inverse = {reciprocal + reciprocal, 2 * product_error(-reciprocal, inverse.hi, -1) * reciprocal,
