@@ -108,6 +108,15 @@ STATOR_KERNEL(Size) void pack_vectors_kernel(params::Convolution p, int32_t chan
   store_vector(static_cast<T*>(p.packed) + i * width, v);
 }
 
+// The block's copy of a value of all its threads, which takes no registers from then on.
+template <class S, int Size>
+STATOR_FN const S& shared_copy(const Group<Size>& group, const S& value) {
+  S& copy = group.template shared<S>();
+  if (group.rank() == 0) copy = value;
+  group.sync();
+  return copy;
+}
+
 template <int Size, class T>
 STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kernel(params::Convolution p,
                                                                                   TilePlan plan) {
@@ -124,6 +133,12 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   const Axes a = axes_of(p, block / p.groups);
   const int64_t columns = p.samples * a.positions();
   if (first_column >= columns) return;
+  // With tensor cores the steps take all registers; tiles of registers have as many left, but no shared memory.
+  struct Results {
+    Axes axes;
+    int64_t columns;
+  };
+  const Results own{a, columns}, &results = has_tensor_cores && is_half<T> ? shared_copy(group, own) : own;
 
   // What a thread brings belongs to one row of the weight and to one result.
   const RunPlaces at(rank);
@@ -237,8 +252,8 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group;
   const T* bias = static_cast<const T*>(p.bias);
   tile.for_each_column(rank, [&](int j, const auto& each_row) {
-    if (first_column + j >= columns) return;
-    T* to = out + result_offset(p.result, a, place_of(a, first_column + j));
+    if (first_column + j >= results.columns) return;
+    T* to = out + result_offset(p.result, results.axes, place_of(results.axes, first_column + j));
     each_row([&](int i, auto sum) {
       const int64_t r = first_row + i;
       if (r >= p.rows) return;
