@@ -43,18 +43,16 @@ struct RowCopies {
   static constexpr int step = Size / width;                            // from a row of the thread to the next one
   static_assert(Size % width == 0 && step % 8 == 0 && Rows % step == 0);
   const T* from;  // the chunk in the first row
-  int64_t row_step, column_step, left;
+  int64_t row_step, column_step;
   int64_t turn_step;  // from a row of the thread to the next one
   T* to;
   int row, column, columns;
   bool vectors;
 
-  // first, end: the first row, and behind the last one.
   STATOR_FN RowCopies(const Tile& tile, const T* operand, int64_t row_step, int64_t column_step, int64_t first,
-                      int64_t end, int columns, bool vectors, int rank)
+                      int columns, bool vectors, int rank)
       : row_step(row_step),
         column_step(column_step),
-        left(end - first),
         turn_step(step * row_step),
         to(tile.at(rank / width, rank % width)),
         row(rank / width),
@@ -64,7 +62,8 @@ struct RowCopies {
     from = operand + (first + row) * row_step + column * column_step;
   }
 
-  STATOR_FN void next() {
+  // left: rows of the operand that have not been copied.
+  STATOR_FN void next(int64_t left) {
     const int rows = int(left < Rows ? left : Rows);
     for_constants<Tile::chunks / width>([&](auto group) {
       constexpr int on = group * width * 8;
@@ -98,7 +97,6 @@ struct RowCopies {
       }
     });
     from += Rows / step * turn_step;
-    left -= Rows;
   }
 };
 
@@ -306,8 +304,6 @@ struct MatrixWarp {
             sum == 0 ? -limits<float>::infinity() : references[r] + logf(sum);
     }
     if (!hides) return;
-    // By way of another lane, so that where the head lies is found here, and not kept from the start.
-    const int64_t own = from_first_sublane(head);
     broken = fold_sublanes(broken, 4, [](uint32_t a, uint32_t b) { return a | b; });
     meet();  // because others of the four have stored columns that are stored again
     STATOR_UNROLL(1)
@@ -320,7 +316,7 @@ struct MatrixWarp {
       }
       const int row = query(r / 2, r % 2 * 2);
       if ((broken >> r & 1) == 0 || total != total || first_query + row >= p.queries) continue;
-      const QueryKeys<T, float> keys(p, head_offsets(p, own), first_query + row);
+      const QueryKeys<T, float> keys(p, head_offsets(p, head), first_query + row);
       sum_without_hidden(keys, reference, total, lane % 4, 4,
                          [&](int c, float result) { tile.at(row, c / 8)[c % 8] = convert<T>(result); });
     }
@@ -339,39 +335,41 @@ STATOR_KERNEL_RESIDENT(Size, (MatrixTuning<D, Strips>::resident)) void attention
   T* const memory = group.template dynamic<T>(Tune::shared_bytes / 2);
   const HalfTile<T, D> q{memory}, k{memory + Tune::rows * D}, v{k.data + Tune::keys * D};
   const auto copies = [&]<int Rows, int Pad>(std::integer_sequence<int, Rows, Pad>, const HalfTile<T, D>& to, int which,
-                                             int columns, int64_t first, int64_t end) {
+                                             int columns, int64_t first) {
     return RowCopies<T, D, Rows, Pad, Size>(to, static_cast<const T*>(p.data[which]) + offsets.at[which], p.row[which],
-                                            p.column[which], first, end, columns, vectors, group.rank());
+                                            p.column[which], first, columns, vectors, group.rank());
   };
   MatrixWarp<T, D, Strips, Size> warp(group.rank());
-  copies(std::integer_sequence<int, Tune::rows, 16>{}, q, Attention::q, p.size, tile.first, p.queries).next();
-  auto keys = copies(std::integer_sequence<int, Tune::keys, 16>{}, k, Attention::k, p.size, 0, tile.keys);
-  auto values =
-      copies(std::integer_sequence<int, Tune::keys, Tune::columns>{}, v, Attention::v, p.value_size, 0, tile.keys);
-  if (tile.keys > 0) keys.next();
+  copies(std::integer_sequence<int, Tune::rows, 16>{}, q, Attention::q, p.size, tile.first)
+      .next(p.queries - tile.first);
+  auto keys = copies(std::integer_sequence<int, Tune::keys, 16>{}, k, Attention::k, p.size, 0);
+  auto values = copies(std::integer_sequence<int, Tune::keys, Tune::columns>{}, v, Attention::v, p.value_size, 0);
+  if (tile.keys > 0) keys.next(tile.keys);
   const float unit = mask.unit * float(p.scale);
   const int64_t seen = warp.seen_by_all(p, mask, tile.first, unit);
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < tile.keys; first += Tune::keys) {
     copies_arrived();
     group.sync();  // the keys are there, and the values before them are not needed any more
-    values.next();
+    values.next(tile.keys - first);
     warp.multiply_keys(q, k, p.size);
     warp.exponentials(p, mask, tile.first, first, unit, seen);
     copies_arrived();
     group.sync();
-    if (first + Tune::keys < tile.keys) keys.next();
+    if (first + Tune::keys < tile.keys) keys.next(tile.keys - first - Tune::keys);
     warp.multiply_values(v, p.value_size);
   }
   copies_arrived();
   group.sync();
-  warp.finish(p, hides_keys(p, mask), q, tile.head, tile.first);
+  // By way of another lane, so that it is found anew, and not kept from the start.
+  const QueryTile end(p, from_first_sublane(group.block()), Tune::rows);
+  warp.finish(p, hides_keys(p, mask), q, end.head, end.first);
   group.sync();
-  T* const out = static_cast<T*>(p.out) + (tile.head * p.queries + tile.first) * p.value_size;
+  T* const out = static_cast<T*>(p.out) + (end.head * p.queries + end.first) * p.value_size;
   const bool whole = p.value_size % 8 == 0;
   for (int i = group.rank(); i < Tune::rows * HalfTile<T, D>::chunks; i += Size) {
     const int r = i / HalfTile<T, D>::chunks, c = i % HalfTile<T, D>::chunks;
-    if (tile.first + r >= p.queries || c * 8 >= p.value_size) continue;
+    if (end.first + r >= p.queries || c * 8 >= p.value_size) continue;
     const Vec<T, 8> x = load_vector<8>(q.at(r, c));
     T* const to = out + int64_t(r) * p.value_size + c * 8;
     if (whole) {
