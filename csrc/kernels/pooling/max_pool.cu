@@ -61,7 +61,7 @@ STATOR_KERNEL(Size) void max_pool_kernel(Pool p, Cut cut, int64_t rows) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void max_two_by_two_kernel(Pool p, int64_t vectors, FastDivmod64 per_row) {
+STATOR_KERNEL(Size) void max_two_by_two_kernel(params::Pool p, int64_t vectors, FastDivmod64 per_row) {
   using A = opmath_t<T>;
   for_two_by_two<T>(Group<Size>{}, p, vectors, per_row, [](T a, T b, T c, T d) {
     const Larger larger;
@@ -69,15 +69,15 @@ STATOR_KERNEL(Size) void max_two_by_two_kernel(Pool p, int64_t vectors, FastDivm
   });
 }
 
-void max_pool(const params::Queue& q, const Pool& p) {
+void max_pool(const params::Queue& q, const params::Pool& p) {
   const Cut cut = cut_of(p, false);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       if (p.winners == nullptr && is_two_by_two<T>(p))
         return launch_two_by_two<T>(q, "max_pool", p, max_two_by_two_kernel<T, PoolTuning::block>);
     launch(q, "max_pool", max_pool_kernel<T, PoolTuning::block>,
-           {fast_host ? cut.row_blocks() : cut.blocks(), PoolTuning::block}, fast_host ? with_fixed_windows(p) : p, cut,
-           cut.rows_per_block());
+           {fast_host ? cut.row_blocks() : cut.blocks(), PoolTuning::block},
+           Pool(fast_host ? with_fixed_windows(p) : p), cut, cut.rows_per_block());
   });
 }
 

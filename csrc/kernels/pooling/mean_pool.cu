@@ -38,7 +38,7 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
       else
         fold_row(p, windows, plane, at.at[0], at.at[1], count, sums, [](T v) { return convert<A>(v); }, add);
       if (p.divisor == 0) {
-        const A above = A(window_of(p, p.axes[0], at.at[0]).count) * A(window_of(p, p.axes[1], at.at[1]).count);
+        const A above = A(window_of(p, 0, at.at[0]).count) * A(window_of(p, 1, at.at[1]).count);
         for (int j = 0; j < count; ++j) sums[j] = sums[j] / (above * A(windows.count[j]));
       } else {
         const A divisor = A(p.divisor);
@@ -81,7 +81,7 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void mean_two_by_two_kernel(Pool p, int64_t vectors, FastDivmod64 per_row) {
+STATOR_KERNEL(Size) void mean_two_by_two_kernel(params::Pool p, int64_t vectors, FastDivmod64 per_row) {
   using A = opmath_t<T>;
   const A divisor = p.divisor == 0 ? A(4) : A(p.divisor);
   for_two_by_two<T>(Group<Size>{}, p, vectors, per_row, [=](T a, T b, T c, T d) {
@@ -91,7 +91,7 @@ STATOR_KERNEL(Size) void mean_two_by_two_kernel(Pool p, int64_t vectors, FastDiv
 
 // Means of whole planes, each of which is a run of elements.
 template <class T, int Size>
-STATOR_KERNEL(Size) void mean_planes_kernel(Pool p, int64_t planes) {
+STATOR_KERNEL(Size) void mean_planes_kernel(params::Pool p, int64_t planes) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t size = plane_size(p, true), first = group.block() * planes;
@@ -108,14 +108,14 @@ STATOR_KERNEL(Size) void mean_planes_kernel(Pool p, int64_t planes) {
 }
 
 // Threads that share a window: as many as it is wide where windows are far apart, so that a warp reads neighbours.
-int lanes_log2_of(const Pool& p) {
+int lanes_log2_of(const params::Pool& p) {
   const PoolAxis& a = p.axes[2];
   const int apart = p.adaptive ? a.in / std::max(a.out, 1) : a.out == 1 ? a.in : a.stride;
   const int width = p.adaptive ? apart : a.kernel;
   return fast_host || apart < 4 || width < 4 ? 0 : std::min(int(std::bit_width(unsigned(width - 1))), 5);
 }
 
-void mean_pool(const params::Queue& q, const Pool& p) {
+void mean_pool(const params::Queue& q, const params::Pool& p) {
   const Cut cut = cut_of(p, false);
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
@@ -131,7 +131,7 @@ void mean_pool(const params::Queue& q, const Pool& p) {
     const int lanes_log2 = lanes_log2_of(p);
     const int64_t blocks = fast_host ? cut.row_blocks() : ceil_div(cut.total << lanes_log2, PoolTuning::block);
     launch(q, "mean_pool", mean_pool_kernel<T, PoolTuning::block>, {blocks, PoolTuning::block},
-           fast_host ? with_fixed_windows(p) : p, cut, cut.rows_per_block(), lanes_log2);
+           Pool(fast_host ? with_fixed_windows(p) : p), cut, cut.rows_per_block(), lanes_log2);
   });
 }
 

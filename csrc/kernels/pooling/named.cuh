@@ -19,12 +19,12 @@ struct WindowTable {
 
   // The table of results of the slice `deep`.
   STATOR_FN WindowTable(const Pool& p, const Slab& slab, int deep)
-      : slices(part_of(span_of(p, p.axes[0], deep), slab.deep, slab.thick)) {}
+      : slices(part_of(span_of(p, 0, deep), slab.deep, slab.thick)) {}
 
   // Appends the windows of `count` results from (row, column) on.
   STATOR_FN void append(const Pool& p, const Slab& slab, int row, int column, int count) {
     const PoolAxis& axis = p.axes[2];
-    const Span span = part_of(span_of(p, p.axes[1], row), slab.top, slab.high);
+    const Span span = part_of(span_of(p, 1, row), slab.top, slab.high);
     const int above = (slices.first * p.axes[1].in + span.first) * axis.in;
     const auto set = [&](int k, Span window) {
       const Span part = part_of(window, slab.left, slab.wide);
@@ -34,7 +34,7 @@ struct WindowTable {
       origin[filled + k] = uint32_t(-slab.begin);
     };
     if (p.adaptive) {
-      for (int k = 0; k < count; ++k) set(k, span_of(p, axis, column + k));
+      for (int k = 0; k < count; ++k) set(k, span_of(p, 2, column + k));
     } else {
       const int length = (axis.kernel - 1) * axis.dilation + 1;
       for (int k = 0; k < count; ++k) set(k, {(column + k) * axis.stride - axis.padding, length});
@@ -159,9 +159,8 @@ STATOR_FN void add_tile(const Pool& p, const Slab& slab, int deep, int begin, in
 template <class A, class T>
 STATOR_FN void add_named(const Pool& p, const Slab& slab, int64_t apart, A* sums, const params::ErrorSlot& slot,
                          uint16_t op) {
-  const Results d = results_of_run(p, p.axes[0], slab.deep, slab.thick),
-                h = results_of_run(p, p.axes[1], slab.top, slab.high),
-                w = results_of_run(p, p.axes[2], slab.left, slab.wide);
+  const Results d = results_of_run(p, 0, slab.deep, slab.thick), h = results_of_run(p, 1, slab.top, slab.high),
+                w = results_of_run(p, 2, slab.left, slab.wide);
   const int wide = p.axes[2].out;
   const bool all_columns = w.first == 0 && w.last == wide - 1;
   for (int i = d.first; i <= d.last; ++i)

@@ -11,25 +11,23 @@ using params::PoolKind;
 // Calls f(index in the plane of results, their number of elements) for the windows that may have an element.
 template <class F>
 STATOR_FN void for_results(const Pool& p, const Place& at, F f) {
-  const Results d = results_of(p, p.axes[0], at.at[0]), h = results_of(p, p.axes[1], at.at[1]),
-                w = results_of(p, p.axes[2], at.at[2]);
+  const Results d = results_of(p, 0, at.at[0]), h = results_of(p, 1, at.at[1]), w = results_of(p, 2, at.at[2]);
   const bool counted = p.kind != PoolKind::max && p.divisor == 0;
   STATOR_UNROLL(1)
   for (int i = d.first; i <= d.last; ++i) {
-    const int deep = counted ? window_of(p, p.axes[0], i).count : 1;
+    const int deep = counted ? window_of(p, 0, i).count : 1;
     STATOR_UNROLL(1)
     for (int j = h.first; j <= h.last; ++j) {
-      const int high = counted ? window_of(p, p.axes[1], j).count : 1;
+      const int high = counted ? window_of(p, 1, j).count : 1;
       const int row = (i * p.axes[1].out + j) * p.axes[2].out;
       STATOR_UNROLL(1)
-      for (int k = w.first; k <= w.last; ++k)
-        f(row + k, counted ? int64_t(deep) * high * window_of(p, p.axes[2], k).count : 1);
+      for (int k = w.first; k <= w.last; ++k) f(row + k, counted ? int64_t(deep) * high * window_of(p, 2, k).count : 1);
     }
   }
 }
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL_RESIDENT(Size, 4) void pool_backward_kernel(Pool p, Cut cut, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t size = plane_size(p, false);
@@ -103,17 +101,17 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut, params:
   }
 }
 
-void pool_backward(const params::Queue& q, const Pool& p) {
+void pool_backward(const params::Queue& q, const params::Pool& p) {
   with_float(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
-      const Pool fixed = with_fixed_windows(p);
+      const Pool fixed(with_fixed_windows(p));
       const SlabCut cut(*q.limits, fixed);
       launch(q, "pool_backward", pool_backward_slabs_kernel<T, PoolTuning::block>,
              {cut.blocks(fixed), PoolTuning::block}, fixed, cut, q.slot, q.op);
     } else {
       const Cut cut = cut_of(p, true);
-      launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut,
-             q.slot, q.op);
+      launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, Pool(p),
+             cut, q.slot, q.op);
     }
   });
 }

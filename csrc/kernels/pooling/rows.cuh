@@ -47,7 +47,7 @@ struct RowWindows {
     if (begin == from) return;
     begin = from;
     for (int o = 0; o < results; ++o) {
-      const Window w = window_of(p, p.axes[2], from + o);
+      const Window w = window_of(p, 2, from + o);
       first[o] = w.first;
       end[o] = w.end;
       count[o] = w.count;
@@ -62,7 +62,7 @@ STATOR_FN void fold_row(const Pool& p, const RowWindows& windows, const T* plane
                         A* STATOR_RESTRICT sums, Load load, Fold fold) {
   const int begin = windows.begin;
   const PoolAxis& axis = p.axes[2];
-  const Window d = window_of(p, p.axes[0], od), h = window_of(p, p.axes[1], oh);
+  const Window d = window_of(p, 0, od), h = window_of(p, 1, oh);
   if (d.first >= d.end || h.first >= h.end) return;
   const int before = begin * axis.stride - axis.padding, right = windows.end[count - 1];
   const int left = p.adaptive ? windows.first[0] : before > 0 ? before : 0;
@@ -104,7 +104,7 @@ template <class A, class T, class Wins>
 STATOR_FN void find_row(const Pool& p, const RowWindows& windows, const T* plane, int od, int oh, int count,
                         A* STATOR_RESTRICT best, int* STATOR_RESTRICT places, Wins wins) {
   const PoolAxis& axis = p.axes[2];
-  const Window d = window_of(p, p.axes[0], od), h = window_of(p, p.axes[1], oh);
+  const Window d = window_of(p, 0, od), h = window_of(p, 1, oh);
   for (int i = d.first; i < d.end; i += p.axes[0].dilation)
     for (int j = h.first; j < h.end; j += p.axes[1].dilation) {
       const int line = (i * p.axes[1].in + j) * axis.in;

@@ -59,8 +59,8 @@ struct SlabCut {
 };
 
 // The results whose windows may have an element of [first, first + count).
-STATOR_FN Results results_of_run(const Pool& p, const PoolAxis& axis, int first, int count) {
-  return {results_of(p, axis, first).first, results_of(p, axis, first + count - 1).last};
+STATOR_FN Results results_of_run(const Pool& p, int d, int first, int count) {
+  return {results_of(p, d, first).first, results_of(p, d, first + count - 1).last};
 }
 
 // What a window spans, with what is beyond the ends.
@@ -68,9 +68,10 @@ struct Span {
   int first, length;
 };
 
-STATOR_FN Span span_of(const Pool& p, const PoolAxis& axis, int o) {
+STATOR_FN Span span_of(const Pool& p, int d, int o) {
+  const PoolAxis& axis = p.axes[d];
   if (!p.adaptive) return {o * axis.stride - axis.padding, (axis.kernel - 1) * axis.dilation + 1};
-  const Window w = window_of(p, axis, o);
+  const Window w = window_of(p, d, o);
   return {w.first, w.end - w.first};
 }
 
@@ -82,7 +83,7 @@ STATOR_FN void for_slopes(const Pool& p, const Slab& slab, int first, int count,
   const int end = first + count;
   if (p.adaptive) {
     for (int k = first; k < end; ++k) {
-      const Window w = window_of(p, axis, k);
+      const Window w = window_of(p, 2, k);
       const int to = w.end < slab.left + slab.wide ? w.end : slab.left + slab.wide;
       for (int i = w.first > slab.left ? w.first : slab.left; i < to; ++i) f(i - slab.left, k - first);
     }
@@ -124,7 +125,7 @@ STATOR_FN void divide_slopes(const Pool& p, int first, int count, int64_t above,
   const bool counted = p.divisor == 0;
   int k = 0;
   const auto at_end = [&](int i) {
-    slopes[i] = convert<A>(grad[i]) / A(counted ? above * window_of(p, axis, first + i).count : 1);
+    slopes[i] = convert<A>(grad[i]) / A(counted ? above * window_of(p, 2, first + i).count : 1);
   };
   if (!p.adaptive || !counted) {
     const int length = (axis.kernel - 1) * axis.dilation + 1, room = axis.in + axis.padding - length;
@@ -142,17 +143,16 @@ STATOR_FN void divide_slopes(const Pool& p, int first, int count, int64_t above,
 // slice.
 template <class A, class T>
 STATOR_FN void add_slopes(const Pool& p, const Slab& slab, int64_t plane, A* sums) {
-  const Results d = results_of(p, p.axes[0], slab.deep), h = results_of_run(p, p.axes[1], slab.top, slab.high),
-                w = results_of_run(p, p.axes[2], slab.left, slab.wide);
+  const Results d = results_of(p, 0, slab.deep), h = results_of_run(p, 1, slab.top, slab.high),
+                w = results_of_run(p, 2, slab.left, slab.wide);
   const A exponent = A(p.power);
   A slopes[PoolTuning::tile], results[PoolTuning::tile];
   for (int i = d.first; i <= d.last; ++i)
     for (int j = h.first; j <= h.last; ++j) {
       const int64_t row = plane * plane_size(p, false) + int64_t(i * p.axes[1].out + j) * p.axes[2].out;
       const T* const grad = static_cast<const T*>(p.grad) + row;
-      const Span rows = span_of(p, p.axes[1], j);
-      const int64_t above =
-          p.divisor == 0 ? int64_t(window_of(p, p.axes[0], i).count) * window_of(p, p.axes[1], j).count : 1;
+      const Span rows = span_of(p, 1, j);
+      const int64_t above = p.divisor == 0 ? int64_t(window_of(p, 0, i).count) * window_of(p, 1, j).count : 1;
       int top = rows.first > slab.top ? rows.first : slab.top, bottom = rows.first + rows.length;
       bottom = bottom < slab.top + slab.high ? bottom : slab.top + slab.high;
       for (int k = w.first; k <= w.last; k += PoolTuning::tile) {
@@ -167,7 +167,7 @@ STATOR_FN void add_slopes(const Pool& p, const Slab& slab, int64_t plane, A* sum
         }
         const T* const y = static_cast<const T*>(p.y) + row + k;
         for (int o = 0; o < count; ++o) {
-          const int64_t elements_of = p.divisor == 0 ? above * window_of(p, p.axes[2], k + o).count : 1;
+          const int64_t elements_of = p.divisor == 0 ? above * window_of(p, 2, k + o).count : 1;
           slopes[o] = A(p.factor) / A(elements_of);
           results[o] = convert<A>(y[o]);
         }

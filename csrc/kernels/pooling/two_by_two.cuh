@@ -9,7 +9,7 @@ namespace stator::STATOR_TARGET::pooling {
 
 // Whether the operand is such windows and nothing else, in rows of whole vectors.
 template <class T>
-bool is_two_by_two(const Pool& p) {
+bool is_two_by_two(const params::Pool& p) {
   const auto has = [](const PoolAxis& a, int kernel) {
     return a.kernel == kernel && a.stride == kernel && a.padding == 0 && a.dilation == 1 && a.in == kernel * a.out;
   };
@@ -20,7 +20,7 @@ bool is_two_by_two(const Pool& p) {
 
 // of_window(a, b, c, d) is the result of a window's elements, in their order.
 template <class T, int Size, class F>
-STATOR_FN void for_two_by_two(const Group<Size>& group, const Pool& p, int64_t vectors, FastDivmod64 per_row,
+STATOR_FN void for_two_by_two(const Group<Size>& group, const params::Pool& p, int64_t vectors, FastDivmod64 per_row,
                               F of_window) {
   constexpr int width = vector_width<T>;
   const int64_t number = group.block() * Size + group.rank();
@@ -36,8 +36,8 @@ STATOR_FN void for_two_by_two(const Group<Size>& group, const Pool& p, int64_t v
 }
 
 template <class T>
-void launch_two_by_two(const params::Queue& q, const char* name, const Pool& p,
-                       void (*kernel)(Pool, int64_t, FastDivmod64)) {
+void launch_two_by_two(const params::Queue& q, const char* name, const params::Pool& p,
+                       void (*kernel)(params::Pool, int64_t, FastDivmod64)) {
   const int64_t per_row = p.axes[2].in / vector_width<T>, vectors = p.planes * p.axes[1].out * per_row;
   launch(q, name, kernel, {ceil_div(vectors, PoolTuning::block), PoolTuning::block}, p, vectors, FastDivmod64(per_row));
 }

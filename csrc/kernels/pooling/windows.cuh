@@ -8,7 +8,6 @@
 
 namespace stator::STATOR_TARGET::pooling {
 
-using params::Pool;
 using params::PoolAxis;
 
 struct PoolTuning {
@@ -32,25 +31,34 @@ void with_float(DType dtype, F f) {
   }
 }
 
-// n / d, by 32 bits where they do.
-STATOR_FN int quotient(int64_t n, int d) {
-  return n <= int64_t(~uint32_t(0)) ? int(uint32_t(n) / uint32_t(d)) : int(n / d);
-}
+// With what places along each axis are divided by: the extents of adaptive windows, the stride and the dilation of
+// others.
+struct Pool : params::Pool {
+  MultipliedDivmod<int64_t> by_in[dims], by_out[dims];
+
+  explicit Pool(const params::Pool& p) : params::Pool(p) {
+    for (int d = 0; d < dims; ++d) {
+      by_in[d] = MultipliedDivmod<int64_t>(adaptive ? axes[d].in : axes[d].stride);
+      by_out[d] = MultipliedDivmod<int64_t>(adaptive ? axes[d].out : axes[d].dilation);
+    }
+  }
+};
 
 // Elements first, first + dilation, ... below end; count: with those of the padding that count.
 struct Window {
   int first, end, count;
 };
 
-STATOR_FN Window window_of(const Pool& p, const PoolAxis& a, int o) {
+STATOR_FN Window window_of(const Pool& p, int d, int o) {
+  const PoolAxis& a = p.axes[d];
   if (p.adaptive) {
-    const int first = quotient(int64_t(o) * a.in, a.out);
-    const int end = quotient(int64_t(o + 1) * a.in + a.out - 1, a.out);
+    const int first = int(p.by_out[d].divide(int64_t(o) * a.in));
+    const int end = int(p.by_out[d].divide(int64_t(o + 1) * a.in + a.out - 1));
     return {first, end, end - first};
   }
   const int begin = o * a.stride - a.padding;
   int first = begin, end = begin + (a.kernel - 1) * a.dilation + 1;
-  if (begin < 0) first = begin + (a.dilation - begin - 1) / a.dilation * a.dilation;
+  if (begin < 0) first = begin + int(p.by_out[d].divide(a.dilation - begin - 1)) * a.dilation;
   const int padded = end < a.in + a.padding ? end : a.in + a.padding;
   end = end < a.in ? end : a.in;
   return {first, end, p.count_padding ? padded - begin : end - first};
@@ -62,7 +70,7 @@ STATOR_FN bool is_wrong_index(const Pool& p, int o, int64_t index) {
   bool empty = false;
   STATOR_UNROLL()
   for (int d = Pool::dims - 1; d >= 0; --d) {
-    const Window w = window_of(p, p.axes[d], o % p.axes[d].out);
+    const Window w = window_of(p, d, o % p.axes[d].out);
     empty = empty || w.first >= w.end;
     plane *= p.axes[d].in;
     o /= p.axes[d].out;
@@ -75,15 +83,17 @@ struct Results {
   int first, last;
 };
 
-STATOR_FN Results results_of(const Pool& p, const PoolAxis& a, int i) {
-  if (p.adaptive) return {quotient(int64_t(i) * a.out, a.in), quotient(int64_t(i + 1) * a.out + a.in - 1, a.in) - 1};
-  const int place = i + a.padding, before = place - (a.kernel - 1) * a.dilation, last = place / a.stride;
-  return {before > 0 ? (before + a.stride - 1) / a.stride : 0, last < a.out ? last : a.out - 1};
+STATOR_FN Results results_of(const Pool& p, int d, int i) {
+  const PoolAxis& a = p.axes[d];
+  const auto divide = [&](int64_t n) { return int(p.by_in[d].divide(n)); };
+  if (p.adaptive) return {divide(int64_t(i) * a.out), divide(int64_t(i + 1) * a.out + a.in - 1) - 1};
+  const int place = i + a.padding, before = place - (a.kernel - 1) * a.dilation, last = divide(place);
+  return {before > 0 ? divide(before + a.stride - 1) : 0, last < a.out ? last : a.out - 1};
 }
 
 // Short adaptive windows that are all alike, as fixed ones, whose places cost no division.
-inline Pool with_fixed_windows(const Pool& p) {
-  Pool fixed = p;
+inline params::Pool with_fixed_windows(const params::Pool& p) {
+  params::Pool fixed = p;
   if (!p.adaptive || p.axes[2].in > 8 * p.axes[2].out) return fixed;
   for (PoolAxis& a : fixed.axes) {
     if (a.in % a.out != 0) return p;
@@ -98,7 +108,7 @@ inline Pool with_fixed_windows(const Pool& p) {
 using Cut = Planes<PoolTuning::elements>;
 
 // The elements of the forward function's operand, or those of its result.
-inline Cut cut_of(const Pool& p, bool in) {
+inline Cut cut_of(const params::Pool& p, bool in) {
   const auto extent = [&](int d) { return in ? p.axes[d].in : p.axes[d].out; };
   return Cut(p.planes, extent(0), extent(1), extent(2));
 }
@@ -107,8 +117,7 @@ inline Cut cut_of(const Pool& p, bool in) {
 // row, from one on.
 template <class F>
 STATOR_FN void for_window(const Pool& p, const Place& at, F f, int lane = 0, int lanes = 1) {
-  const Window d = window_of(p, p.axes[0], at.at[0]), h = window_of(p, p.axes[1], at.at[1]),
-               w = window_of(p, p.axes[2], at.at[2]);
+  const Window d = window_of(p, 0, at.at[0]), h = window_of(p, 1, at.at[1]), w = window_of(p, 2, at.at[2]);
   STATOR_UNROLL(1)
   for (int i = d.first; i < d.end; i += p.axes[0].dilation) {
     STATOR_UNROLL(1)
@@ -121,7 +130,7 @@ STATOR_FN void for_window(const Pool& p, const Place& at, F f, int lane = 0, int
 }
 
 // The number of elements of all planes before one.
-STATOR_FN int64_t plane_size(const Pool& p, bool in) {
+STATOR_FN int64_t plane_size(const params::Pool& p, bool in) {
   int64_t size = 1;
   STATOR_UNROLL()
   for (int d = 0; d < Pool::dims; ++d) size *= in ? p.axes[d].in : p.axes[d].out;
@@ -132,12 +141,11 @@ STATOR_FN int64_t plane_size(const Pool& p, bool in) {
 template <class A>
 STATOR_FN A divisor_at(const Pool& p, const Place& at) {
   if (p.divisor != 0) return A(p.divisor);
-  return A(window_of(p, p.axes[0], at.at[0]).count) * A(window_of(p, p.axes[1], at.at[1]).count) *
-         A(window_of(p, p.axes[2], at.at[2]).count);
+  return A(window_of(p, 0, at.at[0]).count) * A(window_of(p, 1, at.at[1]).count) * A(window_of(p, 2, at.at[2]).count);
 }
 
 // Whether the only result of a plane is the mean of all of it, and what the sum is divided by.
-STATOR_FN bool has_whole_planes(const Pool& p) {
+STATOR_FN bool has_whole_planes(const params::Pool& p) {
   bool whole = p.kind == params::PoolKind::mean;
   STATOR_UNROLL()
   for (const PoolAxis& a : p.axes)
@@ -145,7 +153,7 @@ STATOR_FN bool has_whole_planes(const Pool& p) {
   return whole;
 }
 template <class A>
-STATOR_FN A divisor_of_planes(const Pool& p) {
+STATOR_FN A divisor_of_planes(const params::Pool& p) {
   return p.divisor == 0 ? A(plane_size(p, true)) : A(p.divisor);
 }
 
