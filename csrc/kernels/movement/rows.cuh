@@ -4,9 +4,11 @@
 
 #include "device/bits.cuh"
 #include "device/group.cuh"
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 
+#include <algorithm>
 #include <cstring>
 
 namespace stator::STATOR_TARGET::movement {
@@ -63,7 +65,8 @@ STATOR_FN Vec<Bits, W> load_span(const Span<Bits>& s) {
 
 // Calls source.row(r), then source.span(row, column) for ascending columns.
 template <class Bits, class Source, int Size>
-STATOR_KERNEL(Size) void rows_kernel(Source source, Bits* out, int64_t rows, int64_t cols, int64_t pitch) {
+STATOR_KERNEL(Size) void rows_kernel(Source source, Bits* out, int64_t rows, int64_t cols, int64_t pitch,
+                                     FastDivmod64 per_row) {
   const Group<Size> group;
   if constexpr (fast_host) {
     constexpr int64_t tile = RowsTuning::tile<Bits>();
@@ -83,13 +86,14 @@ STATOR_KERNEL(Size) void rows_kernel(Source source, Bits* out, int64_t rows, int
     }
   } else {
     constexpr int W = vector_width<Bits>, Unroll = RowsTuning::unroll;
-    const int64_t units = (cols + W - 1) / W, total = rows * units;
+    const int64_t total = rows * int64_t(per_row.divisor);
     STATOR_UNROLL(1)
     for (int u = 0; u < Unroll; ++u) {
       const int64_t unit = group.block() * (Size * Unroll) + u * Size + group.rank();
       if (unit >= total) return;
-      const int64_t r = total >> 31 ? unit / units : int64_t(uint32_t(unit) / uint32_t(units));
-      const int64_t c = (unit - r * units) * W;
+      int64_t c;
+      const int64_t r = per_row.divmod(unit, c);
+      c *= W;
       Bits* const to = out + r * pitch + c;
       const int n = cols - c < W ? int(cols - c) : W;
       const bool wide = n == W && is_aligned(to);
@@ -113,9 +117,10 @@ template <class Bits, class Source>
 void launch_rows(const params::Queue& q, const char* name, const Source& source, Bits* out, int64_t rows, int64_t cols,
                  int64_t pitch) {
   using Tune = RowsTuning;
-  const int64_t units = fast_host ? rows * cols : rows * ceil_div(cols, vector_width<Bits>);
-  const int64_t blocks = ceil_div(units, fast_host ? Tune::tile<Bits>() : Tune::block * Tune::unroll);
-  launch(q, name, rows_kernel<Bits, Source, Tune::block>, {blocks, Tune::block}, source, out, rows, cols, pitch);
+  const int64_t per_row = fast_host ? cols : ceil_div(cols, vector_width<Bits>);
+  const int64_t blocks = ceil_div(rows * per_row, fast_host ? Tune::tile<Bits>() : Tune::block * Tune::unroll);
+  launch(q, name, rows_kernel<Bits, Source, Tune::block>, {blocks, Tune::block}, source, out, rows, cols, pitch,
+         FastDivmod64(std::max<int64_t>(per_row, 1)));
 }
 
 }  // namespace stator::STATOR_TARGET::movement
