@@ -56,7 +56,7 @@ STATOR_KERNEL(Size) void frexp_kernel(Layout<2> layout, const T* x, T* mantissas
   if constexpr (fast_host)
     if (dense) return split_neighbours(x + first, mantissas + first, exponents + first, count);
   group.for_each(count, [&](int64_t i) {
-    const int64_t linear[1] = {first + i};
+    const int32_t linear[1] = {int32_t(first + i)};
     Items<int64_t, 1> at[2];
     at[1][0] = linear[0];
     if (!dense) layout.offsets(linear, at);
@@ -68,11 +68,13 @@ STATOR_KERNEL(Size) void frexp_kernel(Layout<2> layout, const T* x, T* mantissas
 
 void frexp(const params::Queue& q, const params::Elementwise& e, int32_t* exponents) {
   constexpr int block = FrexpTuning::block;
-  const Config config{ceil_div(e.size, FrexpTuning::tile), block};
   visit(e.out.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (in(dtype_of_v<T>, dtypes::floats))
-      launch(q, "frexp", frexp_kernel<T, block>, config, make_layout<2>(e), static_cast<const T*>(e.in[0].data),
-             static_cast<T*>(e.out.data), exponents);
+      for_each_small_subspace(e, 0, [&](const params::Elementwise& part, int64_t position) {
+        launch(q, "frexp", frexp_kernel<T, block>, {ceil_div(part.size, FrexpTuning::tile), block},
+               make_layout<2>(part), static_cast<const T*>(part.in[0].data), static_cast<T*>(e.out.data) + position,
+               exponents + position);
+      });
   });
 }
 
