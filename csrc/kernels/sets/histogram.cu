@@ -15,6 +15,7 @@
 namespace stator::STATOR_TARGET::sets {
 
 using sort::segment_start;
+using sort::SegmentDivisors;
 
 namespace {
 
@@ -134,8 +135,8 @@ STATOR_CALL void load_elements(C* out, const params::Histogram& p, int64_t first
 
 // f(i, bin) for elements [first, first + count), divided among the threads of the block. A bin of -1 means none.
 template <class Group, class F>
-STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::ErrorSlot& slot, uint16_t op, int64_t first,
-                        int64_t count, F f) {
+STATOR_FN void each_bin(const Group& group, const Bins& bins, const SegmentDivisors& divisors,
+                        const params::ErrorSlot& slot, uint16_t op, int64_t first, int64_t count, F f) {
   const params::Histogram& p = bins.p;
   const bool large = p.dtype == DType::uint64;
   const auto integer = [&](int64_t i, int64_t v) {
@@ -159,7 +160,7 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::Erro
     }
   } else {
     constexpr int batch = HistogramTuning::batch;
-    const auto at = [&](int64_t i) { return segment_start(p.elements, i).x; };
+    const auto at = [&](int64_t i) { return segment_start(p.elements, i, divisors).x; };
     if (p.binning == params::Binning::integers) {
       group.for_each(count, [&](int64_t k) { integer(first + k, load_one<int64_t>(p.x, p.dtype, at(first + k))); });
     } else if (!(bins.near < 0.25f)) {
@@ -184,8 +185,8 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::Erro
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void histogram_kernel(params::Histogram p, int64_t tile, int copies, params::ErrorSlot slot,
-                                          uint16_t op) {
+STATOR_KERNEL(Size) void histogram_kernel(params::Histogram p, SegmentDivisors divisors, int64_t tile, int copies,
+                                          params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Bins bins(p);
   const int64_t first = group.block() * tile;
@@ -195,7 +196,7 @@ STATOR_KERNEL(Size) void histogram_kernel(params::Histogram p, int64_t tile, int
     group.for_each(p.bins + 1, [&](int64_t i) { store_one(p.out_edges, p.edge_dtype, i, bins.edge(i)); });
   // The bins of the elements, instead of counts.
   if (p.bin_ids) {
-    each_bin(group, bins, slot, op, first, count,
+    each_bin(group, bins, divisors, slot, op, first, count,
              [&](int64_t i, int64_t bin) { p.bin_ids[i] = uint32_t(bin < 0 ? p.bins : bin); });
     return;
   }
@@ -205,7 +206,7 @@ STATOR_KERNEL(Size) void histogram_kernel(params::Histogram p, int64_t tile, int
     group.for_each(p.bins * copies, [=](int64_t i) { own[i] = 0; });
     group.sync();
     uint32_t* const copy = own + group.rank() % copies * p.bins;
-    each_bin(group, bins, slot, op, first, count, [&](int64_t, int64_t bin) {
+    each_bin(group, bins, divisors, slot, op, first, count, [&](int64_t, int64_t bin) {
       if (bin < 0) return;
       if constexpr (fast_host)
         ++copy[bin];
@@ -219,7 +220,7 @@ STATOR_KERNEL(Size) void histogram_kernel(params::Histogram p, int64_t tile, int
       if (sum > 0) atomic_add(p.counts + bin, sum);
     }
   } else {
-    each_bin(group, bins, slot, op, first, count, [&](int64_t, int64_t bin) {
+    each_bin(group, bins, divisors, slot, op, first, count, [&](int64_t, int64_t bin) {
       if (bin >= 0) atomic_add(p.counts + bin, int64_t(1));
     });
   }
@@ -241,7 +242,7 @@ void histogram(const params::Queue& q, const params::Histogram& p) {
   const int copies = !own ? 0 : fast_host ? 1 : int(std::clamp<int64_t>(2048 / std::max<int64_t>(p.bins, 1), 1, 8));
   launch(q, "histogram", histogram_kernel<Tune::block>,
          {std::max<int64_t>(ceil_div(n, tile), 1), Tune::block, int(copies * p.bins * int64_t(sizeof(uint32_t)))}, p,
-         tile, copies, q.slot, q.op);
+         SegmentDivisors(p.elements), tile, copies, q.slot, q.op);
 }
 
 // The position of the first of n sorted ids that is not below `id`.
@@ -256,22 +257,23 @@ STATOR_FN int64_t first_of(const uint32_t* ids, int64_t n, int64_t id) {
 }
 
 template <class A, int Size>
-STATOR_KERNEL(Size) void bin_sums_kernel(params::BinSums p) {
+STATOR_KERNEL(Size) void bin_sums_kernel(params::BinSums p, SegmentDivisors divisors) {
   const Group<Size> group;
   const int64_t bin = group.block(), first = first_of(p.ids, p.n, bin);
   const int64_t count = first_of(p.ids + first, p.n - first, bin + 1);
   const A sum = group.template map_sum<A>(count, [&](int64_t i) {
-    return load_one<A>(p.weights, p.weight_dtype, segment_start(p.elements, p.order[first + i]).x);
+    return load_one<A>(p.weights, p.weight_dtype, segment_start(p.elements, p.order[first + i], divisors).x);
   });
   if (group.rank() == 0) static_cast<A*>(p.out)[bin] = sum;
 }
 
 void bin_sums(const params::Queue& q, const params::BinSums& p) {
   constexpr int block = 64;
+  const SegmentDivisors divisors(p.elements);
   if (p.floating)
-    launch(q, "bin_sums", bin_sums_kernel<double, block>, {p.bins, block}, p);
+    launch(q, "bin_sums", bin_sums_kernel<double, block>, {p.bins, block}, p, divisors);
   else
-    launch(q, "bin_sums", bin_sums_kernel<int64_t, block>, {p.bins, block}, p);
+    launch(q, "bin_sums", bin_sums_kernel<int64_t, block>, {p.bins, block}, p, divisors);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace stator::STATOR_TARGET::sets {
 
 using sort::Codec;
 using sort::segment_start;
+using sort::SegmentDivisors;
 using sort::with_items;
 
 namespace {
@@ -27,13 +28,14 @@ struct RunTuning {
 // Elements of any dtype and layout.
 struct RunReader {
   const params::Runs& p;
+  const SegmentDivisors& divisors;
   Codec<uint64_t> codec;
 
-  STATOR_FN explicit RunReader(const params::Runs& runs) : p(runs), codec(runs.key) {}
-  STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, segment_start(p.elements, i).x); }
+  STATOR_FN RunReader(const params::Runs& runs, const SegmentDivisors& by) : p(runs), divisors(by), codec(runs.key) {}
+  STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, segment_start(p.elements, i, divisors).x); }
   STATOR_FN bool is_complex() const { return in(p.complex, dtypes::complexes); }
   STATOR_FN complex128 number(int64_t i) const {
-    return load_one<complex128>(p.x, p.complex, segment_start(p.elements, i).x);
+    return load_one<complex128>(p.x, p.complex, segment_start(p.elements, i, divisors).x);
   }
   // Writes element i as the value of a run.
   STATOR_FN void put(int64_t run, int64_t i) const {
@@ -152,9 +154,9 @@ STATOR_FN void write_heads(const Elements& elements, const params::Runs& p, int6
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void count_runs_kernel(params::Runs p) {
+STATOR_KERNEL(Size) void count_runs_kernel(params::Runs p, SegmentDivisors divisors) {
   const Group<Size> group;
-  const RunReader reader(p);
+  const RunReader reader(p, divisors);
   const int64_t begin = group.block() * p.tile, end = begin + p.tile < p.n ? begin + p.tile : p.n;
   int64_t count = 0;
   if constexpr (fast_host)
@@ -181,9 +183,9 @@ STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t 
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void write_runs_kernel(params::Runs p) {
+STATOR_KERNEL(Size) void write_runs_kernel(params::Runs p, SegmentDivisors divisors) {
   const Group<Size> group;
-  const RunReader reader(p);
+  const RunReader reader(p, divisors);
   const int64_t begin = group.block() * p.tile, end = begin + p.tile < p.n ? begin + p.tile : p.n;
   const int64_t* const counts = p.tile_counts;
   int64_t before = group.template map_reduce<int64_t>(group.block(), Sum{}, [=](int64_t i) { return counts[i]; });
@@ -230,10 +232,12 @@ int32_t run_tiles(const params::DeviceLimits& limits, int64_t n, int64_t* tile) 
 }
 
 void count_runs(const params::Queue& q, const params::Runs& p) {
-  launch(q, "count_runs", count_runs_kernel<RunTuning::block>, {p.tiles, RunTuning::block}, p);
+  launch(q, "count_runs", count_runs_kernel<RunTuning::block>, {p.tiles, RunTuning::block}, p,
+         SegmentDivisors(p.elements));
 }
 void write_runs(const params::Queue& q, const params::Runs& p) {
-  launch(q, "write_runs", write_runs_kernel<RunTuning::block>, {p.tiles, RunTuning::block}, p);
+  launch(q, "write_runs", write_runs_kernel<RunTuning::block>, {p.tiles, RunTuning::block}, p,
+         SegmentDivisors(p.elements));
 }
 void finish_runs(const params::Queue& q, const params::Runs& p) {
   const int64_t tile = by_target<RunTuning::block, 16384>::value;

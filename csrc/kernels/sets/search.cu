@@ -10,6 +10,7 @@ namespace stator::STATOR_TARGET::sets {
 
 using sort::Codec;
 using sort::segment_start;
+using sort::SegmentDivisors;
 using sort::SegmentStart;
 using sort::with_items;
 
@@ -42,8 +43,13 @@ STATOR_FN void write_result(const params::Search& p, const Codec<K>& codec, int6
   if (p.found) p.found[i] = (position < p.n && found == value && !codec.is_nan(value)) != p.invert;
 }
 
+struct SearchDivisors {
+  SegmentDivisors rows, elements;
+  FastDivmod64 per_row;
+};
+
 template <class K, int Size>
-STATOR_KERNEL(Size) void search_kernel(params::Search p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void search_kernel(params::Search p, SearchDivisors divisors, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Codec<K> codec(p.key);
   const int64_t first = group.block() * SearchTuning::tile, rest = p.elements.count - first;
@@ -65,7 +71,7 @@ STATOR_KERNEL(Size) void search_kernel(params::Search p, params::ErrorSlot slot,
   }
   group.for_each(count, [&](int64_t j) {
     const int64_t i = first + j;
-    const SegmentStart row = segment_start(p.rows, p.rows.count == 1 ? 0 : i / p.per_row);
+    const SegmentStart row = segment_start(p.rows, p.rows.count == 1 ? 0 : divisors.per_row.divide(i), divisors.rows);
     const auto at = [&](int64_t k) {
       if (p.sorter) {
         const int64_t wanted = load_one<int64_t>(p.sorter, p.sorter_dtype, row.out + k * p.sorter_step);
@@ -77,7 +83,7 @@ STATOR_KERNEL(Size) void search_kernel(params::Search p, params::ErrorSlot slot,
       }
       return codec.ordinal(codec.load(p.boundaries, row.x + k * p.step));
     };
-    const K value = codec.ordinal(codec.load(p.values, segment_start(p.elements, i).x));
+    const K value = codec.ordinal(codec.load(p.values, segment_start(p.elements, i, divisors.elements).x));
     const int64_t position = bound(p.n, value, p.right, at);
     write_result(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
   });
@@ -86,7 +92,9 @@ STATOR_KERNEL(Size) void search_kernel(params::Search p, params::ErrorSlot slot,
 void search(const params::Queue& q, const params::Search& p) {
   using Tune = SearchTuning;
   const auto kernel = p.key.itemsize == 8 ? search_kernel<uint64_t, Tune::block> : search_kernel<uint32_t, Tune::block>;
-  launch(q, "search", kernel, {ceil_div(p.elements.count, Tune::tile), Tune::block}, p, q.slot, q.op);
+  const SearchDivisors divisors{SegmentDivisors(p.rows), SegmentDivisors(p.elements),
+                                FastDivmod64(std::max<int64_t>(p.per_row, 1))};
+  launch(q, "search", kernel, {ceil_div(p.elements.count, Tune::tile), Tune::block}, p, divisors, q.slot, q.op);
 }
 
 }  // namespace

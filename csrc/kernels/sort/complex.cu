@@ -53,13 +53,13 @@ STATOR_FN uint64_t complex_key(const params::ComplexKeys& p, complex128 z) {
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void complex_keys_kernel(params::ComplexKeys p) {
+STATOR_KERNEL(Size) void complex_keys_kernel(params::ComplexKeys p, SegmentDivisors divisors, FastDivmod64 of_n) {
   const Group<Size> group;
   const int64_t total = p.segments.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
-    const int64_t i = first + k, segment = i / p.n;
+    const int64_t i = first + k, segment = of_n.divide(i);
     const int64_t index = p.order ? p.order[i] : i - segment * p.n;
-    const int64_t at = segment_start(p.segments, segment).x + index * p.step;
+    const int64_t at = segment_start(p.segments, segment, divisors).x + index * p.step;
     p.keys[i] = complex_key(p, load_one<complex128>(p.x, p.dtype, at));
   });
 }
@@ -71,13 +71,13 @@ STATOR_FN void copy_one(const params::ComplexGather& p, int64_t to, int64_t from
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void complex_gather_kernel(params::ComplexGather p) {
+STATOR_KERNEL(Size) void complex_gather_kernel(params::ComplexGather p, SegmentDivisors divisors, FastDivmod64 of_n) {
   const Group<Size> group;
   const int64_t total = p.segments.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
-    const int64_t i = first + k, segment = i / p.n;
+    const int64_t i = first + k, segment = of_n.divide(i);
     const int64_t second = p.second[i], index = p.order ? p.order[segment * p.n + second] : second;
-    const SegmentStart start = segment_start(p.segments, segment);
+    const SegmentStart start = segment_start(p.segments, segment, divisors);
     const int64_t to = start.out + (i - segment * p.n) * p.out_step, from = start.x + index * p.step;
     if (p.indices) p.indices[to] = index;
     if (!p.values) return;
@@ -94,11 +94,11 @@ STATOR_FN bool is_less(complex128 a, complex128 b) {
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void complex_search_kernel(params::ComplexSearch p) {
+STATOR_KERNEL(Size) void complex_search_kernel(params::ComplexSearch p, SegmentDivisors divisors) {
   const Group<Size> group;
   const int64_t first = group.block() * tile, rest = p.elements.count - first;
   group.for_each(rest < tile ? rest : tile, [&](int64_t k) {
-    const complex128 wanted = load_one<complex128>(p.values, p.dtype, segment_start(p.elements, first + k).x);
+    const complex128 wanted = load_one<complex128>(p.values, p.dtype, segment_start(p.elements, first + k, divisors).x);
     int64_t low = 0, high = p.n;
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
@@ -118,15 +118,16 @@ STATOR_KERNEL(Size) void complex_search_kernel(params::ComplexSearch p) {
 
 void complex_keys(const params::Queue& q, const params::ComplexKeys& p) {
   launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.segments.count * p.n, tile), complex_block},
-         p);
+         p, SegmentDivisors(p.segments), FastDivmod64(std::max<int64_t>(p.n, 1)));
 }
 void complex_gather(const params::Queue& q, const params::ComplexGather& p) {
   launch(q, "complex_gather", complex_gather_kernel<complex_block>,
-         {ceil_div(p.segments.count * p.n, tile), complex_block}, p);
+         {ceil_div(p.segments.count * p.n, tile), complex_block}, p, SegmentDivisors(p.segments),
+         FastDivmod64(std::max<int64_t>(p.n, 1)));
 }
 void complex_search(const params::Queue& q, const params::ComplexSearch& p) {
   launch(q, "complex_search", complex_search_kernel<complex_block>, {ceil_div(p.elements.count, tile), complex_block},
-         p);
+         p, SegmentDivisors(p.elements));
 }
 
 }  // namespace

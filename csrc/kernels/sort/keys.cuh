@@ -3,7 +3,10 @@
 #pragma once
 
 #include "device/convert.cuh"
+#include "device/index.cuh"
 #include "params/sort.hpp"
+
+#include <algorithm>
 
 namespace stator::STATOR_TARGET::sort {
 
@@ -116,18 +119,35 @@ STATOR_FN int64_t output_position(const params::Sort& s, int64_t i) {
 struct SegmentStart {
   int64_t x, out;
 };
-STATOR_FN SegmentStart segment_start(const params::Segments& segments, int64_t segment) {
+// divmod(d, n, rest) divides by extent d.
+template <class Divmod>
+STATOR_FN SegmentStart segment_start(const params::Segments& segments, int64_t segment, const Divmod& divmod) {
   SegmentStart at{0, 0};
+  STATOR_UNROLL(1)
   for (int d = segments.ndim - 1; d >= 0; --d) {
     int64_t coordinate = segment;
-    if (d > 0) {
-      segment /= segments.shape[d];
-      coordinate -= segment * segments.shape[d];
-    }
+    if (d > 0) segment = divmod(d, segment, coordinate);
     at.x += coordinate * segments.x_strides[d];
     at.out += coordinate * segments.out_strides[d];
   }
   return at;
 }
+STATOR_FN SegmentStart segment_start(const params::Segments& segments, int64_t segment) {
+  return segment_start(segments, segment, [&](int d, int64_t n, int64_t& rest) {
+    const int64_t quotient = n / segments.shape[d];
+    rest = n - quotient * segments.shape[d];
+    return quotient;
+  });
+}
+
+// The divmod of kernels that find a start for each of their elements.
+struct SegmentDivisors {
+  FastDivmod64 extent[params::max_dims];
+
+  explicit SegmentDivisors(const params::Segments& segments) {
+    for (int d = 1; d < segments.ndim; ++d) extent[d] = FastDivmod64(std::max<int64_t>(segments.shape[d], 1));
+  }
+  STATOR_FN int64_t operator()(int d, int64_t n, int64_t& rest) const { return extent[d].divmod(n, rest); }
+};
 
 }  // namespace stator::STATOR_TARGET::sort

@@ -46,7 +46,7 @@ STATOR_FN void sort_segment(const Packing<K>& packing, const params::Sort& s, co
 }
 
 template <class K, int Size>
-STATOR_KERNEL_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t tile) {
+STATOR_KERNEL_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, SegmentDivisors divisors, int64_t tile) {
   const Group<Size> group;
   const Codec<K> codec(s.key);
   const int64_t first = group.block() * tile;
@@ -56,7 +56,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t ti
     const Packing<K> packing{codec, with_indices && codec.itemsize < 8 ? 32 : 0};
     K* const memory = group.template dynamic<K>(3 * s.n);
     for (int64_t segment = first; segment < first + count; ++segment) {
-      const SegmentStart at = segment_start(s.segments, segment);
+      const SegmentStart at = segment_start(s.segments, segment, divisors);
       sort_segment(packing, s, static_cast<const char*>(s.x) + at.x * codec.itemsize, at.out, memory);
     }
   } else {
@@ -74,7 +74,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t ti
       position[k] = 255u << 16;
       if (p >= size) continue;
       const int segment = p / n, i = p - segment * n;
-      key[k] = codec.load(s.x, segment_start(s.segments, first + segment).x + i * s.x_step);
+      key[k] = codec.load(s.x, segment_start(s.segments, first + segment, divisors).x + i * s.x_step);
       position[k] = uint32_t(segment) << 16 | uint32_t(i);
     }
     // Sort by each byte of the keys, then by segment.
@@ -105,7 +105,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t ti
       const int segment = p / n;
       const int64_t i = output_position(s, p - segment * n);
       if (i < 0) continue;
-      const int64_t to = segment_start(s.segments, first + segment).out + i * s.out_step;
+      const int64_t to = segment_start(s.segments, first + segment, divisors).out + i * s.out_step;
       if (s.values) codec.store(s.values, to, key[k]);
       const uint32_t index = position[k] & 0xffff;
       if (s.indices) s.indices[to] = s.source_indices ? s.source_indices[(first + segment) * s.n + index] : index;
@@ -121,7 +121,8 @@ void sort_rows(const params::Queue& q, const params::Sort& s) {
                                   : std::clamp<int64_t>(block * sort_items<K> / n, 1, 256);
   const int64_t tile = std::min(count, s.segments.count);
   const int bytes = fast_host ? int(n * int64_t(2 * sizeof(K) + 2 * sizeof(uint32_t))) : 0;
-  launch(q, "sort_rows", sort_rows_kernel<K, block>, {ceil_div(s.segments.count, tile), block, bytes}, s, tile);
+  launch(q, "sort_rows", sort_rows_kernel<K, block>, {ceil_div(s.segments.count, tile), block, bytes}, s,
+         SegmentDivisors(s.segments), tile);
 }
 
 }  // namespace
