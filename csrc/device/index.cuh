@@ -75,4 +75,14 @@ STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* shape, cons
   return ndim > 0 ? offset + linear * strides[0] : offset;
 }
 
+// Whether an array is contiguous in row-major order.
+STATOR_FN bool is_row_major(int ndim, const int64_t* shape, const int64_t* strides) {
+  int64_t expected = 1;
+  for (int d = ndim - 1; d >= 0; --d) {
+    if (shape[d] != 1 && strides[d] != expected) return false;
+    expected *= shape[d];
+  }
+  return true;
+}
+
 }  // namespace stator::STATOR_TARGET

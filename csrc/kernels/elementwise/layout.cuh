@@ -133,15 +133,9 @@ void for_each_small_subspace(const params::Elementwise& e, int64_t first, const 
   }
 }
 
-// Whether an operand is contiguous in row-major order.
 template <int Operands>
 STATOR_FN bool is_row_major(const Layout<Operands>& l, int operand) {
-  int64_t expected = 1;
-  for (int d = l.ndim - 1; d >= 0; --d) {
-    if (l.strides[operand][d] != expected) return false;
-    expected *= l.shape[d];
-  }
-  return true;
+  return STATOR_TARGET::is_row_major(l.ndim, l.shape, l.strides[operand]);
 }
 
 // The number of elements after which an operand repeats itself: 1 for one value, the last extent for a row, 0 for none.

@@ -76,15 +76,6 @@ STATOR_FN int true_positions(const uint8_t* mask, int64_t stride, int count, int
   return n;
 }
 
-STATOR_FN bool has_dense_mask(const params::Compact& p) {
-  int64_t expected = 1;
-  for (int d = p.ndim - 1; d >= 0; --d) {
-    if (p.shape[d] != 1 && p.mask_strides[d] != expected) return false;
-    expected *= p.shape[d];
-  }
-  return true;
-}
-
 // Blocks with threads: a bit for each of the positions first, ... where the mask is true.
 STATOR_FN uint32_t mask_bits(const params::Compact& p, bool dense, int64_t first, int64_t end) {
   constexpr int word = CompactTuning::word;
@@ -121,7 +112,7 @@ STATOR_KERNEL(Size) void mask_count_kernel(params::Compact p) {
     });
   } else {
     constexpr int word = CompactTuning::word;
-    const bool dense = has_dense_mask(p);
+    const bool dense = is_row_major(p.ndim, p.shape, p.mask_strides);
     count = group.template map_reduce<int64_t>((t.end - t.first + word - 1) / word, Sum{}, [&](int64_t i) {
       return int64_t(count_bits(mask_bits(p, dense, t.first + i * word, t.end)));
     });
@@ -177,7 +168,7 @@ STATOR_FN void for_each_found(const Group<Size>& group, const params::Compact& p
     uint16_t of[Size * word];
   };
   Places& places = group.template shared<Places>();
-  const bool dense = has_dense_mask(p);
+  const bool dense = is_row_major(p.ndim, p.shape, p.mask_strides);
   const Tile t = tile_of(p, group.block());
   int64_t before = p.base[group.block()];
   for (int64_t start = t.first; start < t.end; start += Size * word) {
