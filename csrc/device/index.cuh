@@ -2,7 +2,9 @@
 #pragma once
 
 #include "device/target.cuh"
+#include "params/launch.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -74,6 +76,28 @@ STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* shape, cons
   }
   return ndim > 0 ? offset + linear * strides[0] : offset;
 }
+
+// The extents of a shape as divisors, for kernels that divide for each element.
+struct ShapeDivisors {
+  FastDivmod64 extent[params::max_dims];
+
+  ShapeDivisors(int ndim, const int64_t* shape) {
+    for (int d = 1; d < ndim; ++d) extent[d] = FastDivmod64(std::max<int64_t>(shape[d], 1));
+  }
+  STATOR_FN int64_t operator()(int d, int64_t n, int64_t& rest) const { return extent[d].divmod(n, rest); }
+
+  // As the function. The loop stays rolled, because it would be most of a kernel's code.
+  STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* strides) const {
+    int64_t offset = 0;
+    STATOR_UNROLL(1)
+    for (int d = ndim - 1; d >= 0; --d) {
+      int64_t coordinate = linear;
+      if (d > 0) linear = extent[d].divmod(linear, coordinate);
+      offset += coordinate * strides[d];
+    }
+    return offset;
+  }
+};
 
 // Whether an array is contiguous in row-major order.
 STATOR_FN bool is_row_major(int ndim, const int64_t* shape, const int64_t* strides) {

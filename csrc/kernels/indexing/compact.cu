@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace stator::STATOR_TARGET::indexing {
 namespace {
@@ -24,21 +23,27 @@ struct CompactTuning {
   static constexpr int chunk = 512;  // fast host: positions at a time
 };
 
+struct Compact : params::Compact {
+  ShapeDivisors divisors;
+
+  explicit Compact(const params::Compact& p) : params::Compact(p), divisors(p.ndim, p.shape) {}
+};
+
 struct Tile {
   int64_t first, end;
 };
-STATOR_FN Tile tile_of(const params::Compact& p, int64_t block) {
+STATOR_FN Tile tile_of(const Compact& p, int64_t block) {
   const int64_t first = block * p.tile;
   return {first, first + p.tile < p.size ? first + p.tile : p.size};
 }
 
-STATOR_FN int64_t offset_in(const params::Compact& p, const int64_t* strides, int64_t linear) {
-  return p.ndim == 1 ? linear * strides[0] : offset_of(linear, p.ndim, p.shape, strides);
+STATOR_FN int64_t offset_in(const Compact& p, const int64_t* strides, int64_t linear) {
+  return p.divisors.offset_of(linear, p.ndim, strides);
 }
 
 // Fast host: f(linear, mask, mask stride, count, coordinates) for chunks of the tile's rows.
 template <class F>
-STATOR_FN void for_each_chunk(const params::Compact& p, const Tile& t, const F& f) {
+STATOR_FN void for_each_chunk(const Compact& p, const Tile& t, const F& f) {
   if (t.first >= t.end) return;  // an empty mask, whose extents divide nothing
   const int last = p.ndim - 1;
   int64_t c[params::max_dims], rest = t.first;
@@ -60,7 +65,7 @@ STATOR_FN void for_each_chunk(const params::Compact& p, const Tile& t, const F& 
   }
 }
 
-STATOR_FN int64_t at_coordinates(const params::Compact& p, const int64_t* c, const int64_t* strides) {
+STATOR_FN int64_t at_coordinates(const Compact& p, const int64_t* c, const int64_t* strides) {
   int64_t at = 0;
   for (int d = 0; d < p.ndim; ++d) at += c[d] * strides[d];
   return at;
@@ -77,7 +82,7 @@ STATOR_FN int true_positions(const uint8_t* mask, int64_t stride, int count, int
 }
 
 // Blocks with threads: a bit for each of the positions first, ... where the mask is true.
-STATOR_FN uint32_t mask_bits(const params::Compact& p, bool dense, int64_t first, int64_t end) {
+STATOR_FN uint32_t mask_bits(const Compact& p, bool dense, int64_t first, int64_t end) {
   constexpr int word = CompactTuning::word;
   const uint8_t* const at = p.mask + first;
   const int count = end - first < word ? int(end - first) : word;
@@ -97,7 +102,7 @@ STATOR_FN uint32_t mask_bits(const params::Compact& p, bool dense, int64_t first
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void mask_count_kernel(params::Compact p) {
+STATOR_KERNEL(Size) void mask_count_kernel(Compact p) {
   const Group<Size> group;
   const Tile t = tile_of(p, group.block());
   int64_t count = 0;
@@ -134,7 +139,7 @@ STATOR_KERNEL(Size) void mask_count_kernel(params::Compact p) {
 
 // Blocks with threads: f(linear, whether the mask is true, rank) for the positions of the tile.
 template <int Size, class F>
-STATOR_FN void for_each_rank(const Group<Size>& group, const params::Compact& p, const F& f) {
+STATOR_FN void for_each_rank(const Group<Size>& group, const Compact& p, const F& f) {
   constexpr int items = CompactTuning::items;
   const Tile t = tile_of(p, group.block());
   int64_t before = p.base[group.block()];
@@ -162,7 +167,7 @@ STATOR_FN void for_each_rank(const Group<Size>& group, const params::Compact& p,
 // Blocks with threads: f(linear, rank) for the positions of the tile where the mask is true. They are listed in shared
 // memory, so that neighbouring threads have neighbouring ranks.
 template <int Size, class F>
-STATOR_FN void for_each_found(const Group<Size>& group, const params::Compact& p, const F& f) {
+STATOR_FN void for_each_found(const Group<Size>& group, const Compact& p, const F& f) {
   constexpr int word = CompactTuning::word;
   struct Places {
     uint16_t of[Size * word];
@@ -188,7 +193,7 @@ STATOR_FN void for_each_found(const Group<Size>& group, const params::Compact& p
 
 // Writes `fill` beyond the total in each of the columns. All blocks take part.
 template <class T, int Size>
-STATOR_FN void fill_rest(const Group<Size>& group, const params::Compact& p, int columns) {
+STATOR_FN void fill_rest(const Group<Size>& group, const Compact& p, int columns) {
   const int64_t all = p.base[p.tiles], left = p.capacity - all;
   if (left <= 0) return;
   T value;
@@ -203,7 +208,7 @@ STATOR_FN void fill_rest(const Group<Size>& group, const params::Compact& p, int
 // --- the fast host: a kernel for each item size ------------------------------------------------------------------
 
 template <class Bits, int Size>
-STATOR_KERNEL(Size) void select_host_kernel(params::Compact p) {
+STATOR_KERNEL(Size) void select_host_kernel(Compact p) {
   const Group<Size> group;
   const Bits* const x = static_cast<const Bits*>(p.x);
   Bits* const out = static_cast<Bits*>(p.out);
@@ -222,7 +227,7 @@ STATOR_KERNEL(Size) void select_host_kernel(params::Compact p) {
 }
 
 template <class Bits, int Size>
-STATOR_KERNEL(Size) void spread_host_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void spread_host_kernel(Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Bits* const x = static_cast<const Bits*>(p.x);
   const Bits* const source = static_cast<const Bits*>(p.source);
@@ -252,7 +257,7 @@ STATOR_KERNEL(Size) void spread_host_kernel(params::Compact p, params::ErrorSlot
 // --- blocks with threads: a switch in one kernel -----------------------------------------------------------------
 
 template <int Size>
-STATOR_KERNEL(Size) void select_threads_kernel(params::Compact p) {
+STATOR_KERNEL(Size) void select_threads_kernel(Compact p) {
   const Group<Size> group;
   for_each_found(group, p, [&](int64_t i, int64_t rank) {
     if (rank >= p.capacity) return;
@@ -264,7 +269,7 @@ STATOR_KERNEL(Size) void select_threads_kernel(params::Compact p) {
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void spread_threads_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void spread_threads_kernel(Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     const int64_t to = offset_in(p, p.out_strides, i);
@@ -280,7 +285,7 @@ STATOR_KERNEL(Size) void spread_threads_kernel(params::Compact p, params::ErrorS
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void nonzero_kernel(params::Compact p, bool columns) {
+STATOR_KERNEL(Size) void nonzero_kernel(Compact p, bool columns) {
   const Group<Size> group;
   int64_t* const out = static_cast<int64_t*>(p.out);
   if constexpr (fast_host) {
@@ -306,7 +311,6 @@ STATOR_KERNEL(Size) void nonzero_kernel(params::Compact p, bool columns) {
                      rank += found;
                    });
   } else {
-    const bool narrow = p.size <= std::numeric_limits<uint32_t>::max();
     for_each_found(group, p, [&](int64_t i, int64_t rank) {
       if (rank >= p.capacity) return;
       if (!columns) {
@@ -314,9 +318,9 @@ STATOR_KERNEL(Size) void nonzero_kernel(params::Compact p, bool columns) {
         return;
       }
       for (int d = p.ndim - 1; d > 0; --d) {
-        const int64_t n = p.shape[d], rest = narrow ? int64_t(uint32_t(i) / uint32_t(n)) : i / n;
-        out[d * p.capacity + rank] = i - rest * n;
-        i = rest;
+        int64_t coordinate;
+        i = p.divisors(d, i, coordinate);
+        out[d * p.capacity + rank] = coordinate;
       }
       out[rank] = i;
     });
@@ -330,7 +334,7 @@ int64_t tile(const params::DeviceLimits&, int64_t size) {
 }
 
 void count(const params::Queue& q, const params::Compact& p) {
-  launch(q, "mask_count", mask_count_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p);
+  launch(q, "mask_count", mask_count_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, Compact(p));
 }
 
 // Fast is always true: it keeps these kernels out of targets whose blocks have threads.
@@ -361,7 +365,7 @@ void select(const params::Queue& q, const params::Compact& p) {
     else
       return select_threads_kernel<CompactTuning::block>;
   }();
-  launch(q, "mask_select", kernel, {p.tiles, CompactTuning::block}, p);
+  launch(q, "mask_select", kernel, {p.tiles, CompactTuning::block}, Compact(p));
 }
 
 template <bool Fast>
@@ -372,11 +376,11 @@ void spread(const params::Queue& q, const params::Compact& p) {
     else
       return spread_threads_kernel<CompactTuning::block>;
   }();
-  launch(q, "mask_spread", kernel, {p.tiles, CompactTuning::block}, p, q.slot, q.op);
+  launch(q, "mask_spread", kernel, {p.tiles, CompactTuning::block}, Compact(p), q.slot, q.op);
 }
 
 void nonzero(const params::Queue& q, const params::Compact& p, bool columns) {
-  launch(q, "nonzero", nonzero_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p, columns);
+  launch(q, "nonzero", nonzero_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, Compact(p), columns);
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 #include "device/index.cuh"
 #include "params/sort.hpp"
 
-#include <algorithm>
-
 namespace stator::STATOR_TARGET::sort {
 
 template <class K>
@@ -141,13 +139,8 @@ STATOR_FN SegmentStart segment_start(const params::Segments& segments, int64_t s
 }
 
 // The divmod of kernels that find a start for each of their elements.
-struct SegmentDivisors {
-  FastDivmod64 extent[params::max_dims];
-
-  explicit SegmentDivisors(const params::Segments& segments) {
-    for (int d = 1; d < segments.ndim; ++d) extent[d] = FastDivmod64(std::max<int64_t>(segments.shape[d], 1));
-  }
-  STATOR_FN int64_t operator()(int d, int64_t n, int64_t& rest) const { return extent[d].divmod(n, rest); }
+struct SegmentDivisors : ShapeDivisors {
+  explicit SegmentDivisors(const params::Segments& s) : ShapeDivisors(s.ndim, s.shape) {}
 };
 
 }  // namespace stator::STATOR_TARGET::sort
