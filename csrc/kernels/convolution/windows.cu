@@ -18,10 +18,12 @@ struct WindowTuning {
   static constexpr int64_t short_row = 32, places = 4096;              // of images that the fast host has a table for
 };
 
-// The divisors of a flat index of the columns or of the images.
+// The divisors of a flat index of the columns or of the images, and of what a place in it has.
 struct WindowDivisors {
   FastDivmod64 windows, taps;
-  FastDivmod64 width;  // of a row of windows, or of pixels
+  FastDivmod64 width;    // of a row of windows, or of pixels
+  FastDivmod64 tap_row;  // the taps of a row
+  FastDivmod64 stride[2];
 };
 
 // The k in [0, count) for which x + k * stride is in [0, extent).
@@ -38,9 +40,10 @@ STATOR_FN Run covered(int64_t x, int64_t stride, int64_t extent, int64_t count) 
 }
 
 // The window whose tap covers a position on one axis, or -1.
-STATOR_FN int64_t window_of(const params::Windows& p, int axis, int64_t position, int64_t tap) {
+STATOR_FN int64_t window_of(const params::Windows& p, const WindowDivisors& divisors, int axis, int64_t position,
+                            int64_t tap) {
   const int64_t offset = position + p.padding[axis] - tap * p.dilation[axis];
-  const int64_t window = offset / p.stride[axis];
+  const int64_t window = divisors.stride[axis].divide(offset);
   return offset >= 0 && window * p.stride[axis] == offset && window < p.count[axis] ? window : -1;
 }
 
@@ -68,13 +71,13 @@ struct WindowPlaces {
           }
   }
   // Tap by tap in the order of the pixels.
-  STATOR_FN void of_pixels(const params::Windows& p) {
+  STATOR_FN void of_pixels(const params::Windows& p, const WindowDivisors& divisors) {
     int32_t* to = at;
     for (int64_t a = 0; a < p.taps[0]; ++a)
       for (int64_t b = 0; b < p.taps[1]; ++b)
         for (int64_t i = 0; i < p.extent[0]; ++i)
           for (int64_t j = 0; j < p.extent[1]; ++j) {
-            const int64_t y = window_of(p, 0, i, a), x = window_of(p, 1, j, b);
+            const int64_t y = window_of(p, divisors, 0, i, a), x = window_of(p, divisors, 1, j, b);
             *to++ = y < 0 || x < 0 ? -1 : int32_t(((a * p.taps[1] + b) * p.count[0] + y) * p.count[1] + x);
           }
   }
@@ -82,7 +85,7 @@ struct WindowPlaces {
 
 // Images [first, first + images) of a block.
 template <int Size, class T>
-STATOR_KERNEL(Size) void unfold_places_kernel(params::Windows p, int64_t images, int64_t all) {
+STATOR_KERNEL(Size) void unfold_places_kernel(params::Windows p, WindowDivisors, int64_t images, int64_t all) {
   const Group<Size> group;
   WindowPlaces places;
   places.of_columns(p);
@@ -100,11 +103,11 @@ STATOR_KERNEL(Size) void unfold_places_kernel(params::Windows p, int64_t images,
 }
 
 template <int Size, class T>
-STATOR_KERNEL(Size) void fold_places_kernel(params::Windows p, int64_t images, int64_t all) {
+STATOR_KERNEL(Size) void fold_places_kernel(params::Windows p, WindowDivisors divisors, int64_t images, int64_t all) {
   using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const Group<Size> group;
   WindowPlaces places;
-  places.of_pixels(p);
+  places.of_pixels(p, divisors);
   const int64_t first = group.block() * images, count = all - first < images ? all - first : images;
   const int pixels = int(p.extent[0] * p.extent[1]), taps = int(p.taps[0] * p.taps[1]);
   const int64_t elements = taps * p.count[0] * p.count[1];
@@ -134,11 +137,11 @@ STATOR_KERNEL(Size) void unfold_kernel(params::Windows p, WindowDivisors divisor
   T* to = static_cast<T*>(p.to);
   // Copies elements of one row of windows, at most `most` from the i-th of the tile on; how many there were.
   const auto copy = [=](int64_t i, int64_t most) {
-    int64_t window, tap, column;
+    int64_t window, tap, column, tap_column;
     const int64_t image = divisors.taps.divmod(divisors.windows.divmod(first + i, window), tap);
-    const int64_t row = divisors.width.divmod(window, column);
-    const int64_t y = row * p.stride[0] + tap / p.taps[1] * p.dilation[0] - p.padding[0];
-    const int64_t x = column * p.stride[1] + tap % p.taps[1] * p.dilation[1] - p.padding[1];
+    const int64_t row = divisors.width.divmod(window, column), tap_row = divisors.tap_row.divmod(tap, tap_column);
+    const int64_t y = row * p.stride[0] + tap_row * p.dilation[0] - p.padding[0];
+    const int64_t x = column * p.stride[1] + tap_column * p.dilation[1] - p.padding[1];
     const bool inside = y >= 0 && y < p.extent[0];
     const T* const line = from + (image * p.extent[0] + y) * p.extent[1];
     if (!fast_host) {
@@ -180,7 +183,7 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
       const int count = int(left < batch ? left : batch);
       Sum sums[batch] = {};
       for (int64_t a = 0; a < p.taps[0]; ++a) {
-        const int64_t y = window_of(p, 0, row, a);
+        const int64_t y = window_of(p, divisors, 0, row, a);
         if (y < 0) continue;
         for (int64_t b = 0; b < p.taps[1]; ++b) {
           const T* const line =
@@ -204,10 +207,10 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
     const int64_t row = divisors.width.divmod(pixel, column);
     Sum sum = 0;
     for (int64_t a = 0; a < p.taps[0]; ++a) {
-      const int64_t y = window_of(p, 0, row, a);
+      const int64_t y = window_of(p, divisors, 0, row, a);
       if (y < 0) continue;
       for (int64_t b = 0; b < p.taps[1]; ++b) {
-        const int64_t x = window_of(p, 1, column, b);
+        const int64_t x = window_of(p, divisors, 1, column, b);
         if (x < 0) continue;
         sum += convert<Sum>(
             from[((image * p.taps[0] + a) * p.taps[1] + b) * p.count[0] * p.count[1] + y * p.count[1] + x]);
@@ -219,20 +222,22 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
 
 // As many images for a block as a tile has elements.
 template <class Kernel>
-void start_places(const params::Queue& q, const char* name, Kernel kernel, const params::Windows& p) {
+void start_places(const params::Queue& q, const char* name, Kernel kernel, const params::Windows& p,
+                  const WindowDivisors& divisors) {
   const int64_t all = p.samples * p.channels, elements = p.taps[0] * p.taps[1] * p.count[0] * p.count[1];
   const int64_t images = std::max<int64_t>(1, WindowTuning::tile / elements);
-  launch(q, name, kernel, {ceil_div(all, images), WindowTuning::block}, p, images, all);
+  launch(q, name, kernel, {ceil_div(all, images), WindowTuning::block}, p, divisors, images, all);
 }
 
 void unfold_windows(const params::Queue& q, const params::Windows& p) {
   const int64_t windows = p.count[0] * p.count[1], taps = p.taps[0] * p.taps[1];
   const int64_t elements = p.samples * p.channels * taps * windows;
-  const WindowDivisors divisors{FastDivmod64(windows), FastDivmod64(taps), FastDivmod64(p.count[1])};
+  const WindowDivisors divisors{
+      FastDivmod64(windows), FastDivmod64(taps), FastDivmod64(p.count[1]), FastDivmod64(p.taps[1]), {}};
   const auto start = [&]<class T>(type_tag<T>) {
     constexpr int block = WindowTuning::block;
     if constexpr (fast_host)
-      if (has_places(p)) return start_places(q, "unfold", unfold_places_kernel<block, T>, p);
+      if (has_places(p)) return start_places(q, "unfold", unfold_places_kernel<block, T>, p, divisors);
     launch(q, "unfold", unfold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors,
            elements);
   };
@@ -245,12 +250,13 @@ void unfold_windows(const params::Queue& q, const params::Windows& p) {
 
 void fold_windows(const params::Queue& q, const params::Windows& p) {
   const int64_t pixels = p.extent[0] * p.extent[1], elements = p.samples * p.channels * pixels;
-  const WindowDivisors divisors{FastDivmod64(pixels), {}, FastDivmod64(p.extent[1])};
+  const WindowDivisors divisors{
+      FastDivmod64(pixels), {}, FastDivmod64(p.extent[1]), {}, {FastDivmod64(p.stride[0]), FastDivmod64(p.stride[1])}};
   with_float(p.dtype, [&](auto value) {
     using T = decltype(value);
     constexpr int block = WindowTuning::block;
     if constexpr (fast_host)
-      if (has_places(p)) return start_places(q, "fold", fold_places_kernel<block, T>, p);
+      if (has_places(p)) return start_places(q, "fold", fold_places_kernel<block, T>, p, divisors);
     launch(q, "fold", fold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors, elements);
   });
 }
