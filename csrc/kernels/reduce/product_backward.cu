@@ -1,6 +1,7 @@
 // The gradient of a product: all factors of each product are multiplied, then each factor is divided out again.
 // If the factors are split over blocks, a first launch writes the partial products (`totals`) and a second one the
 // gradients.
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "kernels/reduce/product_factors.cuh"
@@ -31,6 +32,7 @@ struct ProductTuning {
 
 struct ProductWork {
   params::ProductBackward p;
+  ShapeDivisors kept, reduced;
   bool totals;         // only write the factors of the splits
   bool columns;        // neighbouring products are nearer in memory than neighbouring factors
   int64_t row, tile;   // products that lie side by side, and how many of them a block takes
@@ -56,11 +58,11 @@ STATOR_FN ProductTile product_tile(const ProductWork& w, int64_t block) {
   return t;
 }
 
-STATOR_FN int64_t kept_at(const params::ProductBackward& p, const int64_t (&strides)[params::max_dims], int64_t k) {
-  return offset_of(k, p.kept_ndim, p.kept_shape, strides);
+STATOR_FN int64_t kept_at(const ProductWork& w, const int64_t (&strides)[params::max_dims], int64_t k) {
+  return w.kept.offset_of(k, w.p.kept_ndim, strides);
 }
-STATOR_FN int64_t reduced_at(const params::ProductBackward& p, const int64_t (&strides)[params::max_dims], int64_t r) {
-  return offset_of(r, p.reduced_ndim, p.reduced_shape, strides);
+STATOR_FN int64_t reduced_at(const ProductWork& w, const int64_t (&strides)[params::max_dims], int64_t r) {
+  return w.reduced.offset_of(r, w.p.reduced_ndim, strides);
 }
 
 STATOR_FN Factors join_splits(const ProductWork& w, int64_t k) {
@@ -89,13 +91,13 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   const int y = w.columns ? group.rank() / across : group.rank() % along;
   const int64_t k = t.first + x;
   const bool mine = k < t.last;
-  const int64_t from = kept_at(p, p.kept_x, mine ? k : t.first), to = kept_at(p, p.kept_out, mine ? k : t.first);
+  const int64_t from = kept_at(w, p.kept_x, mine ? k : t.first), to = kept_at(w, p.kept_out, mine ? k : t.first);
   // All factors of the product: a tree over the threads, or the partial products of the first launch.
   Factors all = Factors::none();
   if (w.totals || w.splits == 1) {
     if (mine)
       for (int64_t r = t.begin + y; r < t.end; r += along)
-        all.take(load_as<double>(p.x, p.dtype, from + reduced_at(p, p.reduced_x, r)));
+        all.take(load_as<double>(p.x, p.dtype, from + reduced_at(w, p.reduced_x, r)));
     shared.factors[x * along + y] = all;
     group.sync();
     for (int half = along / 2; half > 0; half /= 2) {
@@ -117,11 +119,11 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   }
   // The gradient of each factor.
   if (!mine) return;
-  const T grad = load_as<T>(p.grad, p.dtype, kept_at(p, p.kept_grad, k));
+  const T grad = load_as<T>(p.grad, p.dtype, kept_at(w, p.kept_grad, k));
   const double quick = all.quick();
   for (int64_t r = t.begin + y; r < t.end; r += along) {
-    const double v = load_as<double>(p.x, p.dtype, from + reduced_at(p, p.reduced_x, r));
-    store_as(p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), gradient_of(all, quick, v, grad));
+    const double v = load_as<double>(p.x, p.dtype, from + reduced_at(w, p.reduced_x, r));
+    store_as(p.out, p.dtype, to + reduced_at(w, p.reduced_out, r), gradient_of(all, quick, v, grad));
   }
 }
 
@@ -169,7 +171,7 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
   double v[ProductTuning::width];
   T result[ProductTuning::width];
   for (int64_t k = t.first; k < t.last; ++k) {
-    const int64_t from = kept_at(p, p.kept_x, k), to = kept_at(p, p.kept_out, k);
+    const int64_t from = kept_at(w, p.kept_x, k), to = kept_at(w, p.kept_out, k);
     Factors all = Factors::none();
     bool easy = w.splits == 1;
     if (w.totals || w.splits == 1) {
@@ -177,7 +179,7 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
       FactorLanes<K> lanes;
       lanes.begin(K, is_rough<T>(w));
       for_each_chunk(p, t, [&](int64_t r, int count) {
-        scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
+        scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(w, p.reduced_x, r), x_step, count);
         int i = 0;
         for (; i + K <= count; i += K) lanes.take(v + i, K);
         easy = easy && all_moderate(v + i, count - i);
@@ -195,11 +197,11 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
     const double quick = all.quick();
     easy = easy && quick != 0;
     T grad;
-    scan_load_segment<T, writes>(&grad, p.grad, p.dtype, kept_at(p, p.kept_grad, k), 1, 1);
+    scan_load_segment<T, writes>(&grad, p.grad, p.dtype, kept_at(w, p.kept_grad, k), 1, 1);
     for_each_chunk(p, t, [&](int64_t r, int count) {
-      scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
+      scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(w, p.reduced_x, r), x_step, count);
       gradients<true>(&all, &quick, easy, &grad, v, count, result);
-      scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), out_step, count);
+      scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(w, p.reduced_out, r), out_step, count);
     });
   }
 }
@@ -211,7 +213,7 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
   constexpr int W = ProductTuning::width;
   constexpr DTypeSet reads = dtypes::floats, writes = scan_dtypes<T>;
   const int inner = p.kept_ndim - 1, count = int(t.last - t.first);
-  const int64_t from = kept_at(p, p.kept_x, t.first), to = kept_at(p, p.kept_out, t.first);
+  const int64_t from = kept_at(w, p.kept_x, t.first), to = kept_at(w, p.kept_out, t.first);
   double v[W], quick[W];
   T grad[W], result[W];
   Factors all[W];
@@ -220,7 +222,7 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
     FactorLanes<W> lanes;
     lanes.begin(count, is_rough<T>(w));
     for (int64_t r = t.begin; r < t.end; ++r) {
-      scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
+      scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(w, p.reduced_x, r), p.kept_x[inner], count);
       lanes.take(v, count);
     }
     for (int j = 0; j < count; ++j) all[j] = lanes.total(j);
@@ -236,11 +238,11 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
     quick[j] = all[j].quick();
     easy = easy && quick[j] != 0;
   }
-  scan_load_segment<T, writes>(grad, p.grad, p.dtype, kept_at(p, p.kept_grad, t.first), p.kept_grad[inner], count);
+  scan_load_segment<T, writes>(grad, p.grad, p.dtype, kept_at(w, p.kept_grad, t.first), p.kept_grad[inner], count);
   for (int64_t r = t.begin; r < t.end; ++r) {
-    scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
+    scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(w, p.reduced_x, r), p.kept_x[inner], count);
     gradients<false>(all, quick, easy, grad, v, count, result);
-    scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), p.kept_out[inner],
+    scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(w, p.reduced_out, r), p.kept_out[inner],
                                   count);
   }
 }
@@ -271,6 +273,8 @@ ProductPlan plan_product(const params::DeviceLimits& limits, const params::Produ
   const bool nearer = p.kept_ndim > 0 && p.reduced_ndim > 0 &&
                       std::abs(p.kept_x[p.kept_ndim - 1]) < std::abs(p.reduced_x[p.reduced_ndim - 1]);
   ProductPlan plan{.work = {.p = p,
+                            .kept = {p.kept_ndim, p.kept_shape},
+                            .reduced = {p.reduced_ndim, p.reduced_shape},
                             .totals = false,
                             .columns = nearer,
                             .row = p.kept_size,
