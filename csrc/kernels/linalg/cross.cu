@@ -52,7 +52,7 @@ STATOR_FN void cross_dense(const params::Cross& p, int64_t first, int64_t n) {
 }
 
 template <class C, int Size>
-STATOR_KERNEL(Size) void cross_kernel(params::Cross p, int dense) {
+STATOR_KERNEL(Size) void cross_kernel(params::Cross p, ShapeDivisors divisors, int dense) {
   const Group<Size> group;
   const int64_t begin = group.block() * CrossTuning::tile, left = p.first.size - begin;
   const int64_t n = left < CrossTuning::tile ? left : CrossTuning::tile;
@@ -64,12 +64,12 @@ STATOR_KERNEL(Size) void cross_kernel(params::Cross p, int dense) {
   group.for_each(n, [&](int64_t k) {  // by reference: a copy of the parameters would be on the stack of each thread
     const params::Elementwise& e = p.first;
     const auto load = [&](const params::ElementwiseOperand& v, int64_t step) {
-      const int64_t at = offset_of(begin + k, e.ndim, e.shape, v.strides);
+      const int64_t at = divisors.offset_of(begin + k, e.ndim, v.strides);
       return Vector<C>{load_one<C>(v.data, v.dtype, at), load_one<C>(v.data, v.dtype, at + step),
                        load_one<C>(v.data, v.dtype, at + 2 * step)};
     };
     const Vector<C> r = cross_of<C>(load(e.in[0], p.a_step), load(e.in[1], p.b_step));
-    const int64_t at = offset_of(begin + k, e.ndim, e.shape, e.out.strides);
+    const int64_t at = divisors.offset_of(begin + k, e.ndim, e.out.strides);
     store_one<C>(e.out.data, e.out.dtype, at, r.x);
     store_one<C>(e.out.data, e.out.dtype, at + p.out_step, r.y);
     store_one<C>(e.out.data, e.out.dtype, at + 2 * p.out_step, r.z);
@@ -84,7 +84,7 @@ void cross_in(const params::Queue& q, const params::Cross& p) {
   const bool same = e.ndim <= 1 && e.in[0].dtype == d && e.in[1].dtype == d;
   const int dense = same && (d == e.compute || std::is_integral_v<C>) ? itemsize(d) : 0;
   launch(q, "cross", cross_kernel<C, CrossTuning::block>, {ceil_div(e.size, CrossTuning::tile), CrossTuning::block}, p,
-         dense);
+         ShapeDivisors(e.ndim, e.shape), dense);
 }
 
 void cross(const params::Queue& q, const params::Cross& p) {
