@@ -17,7 +17,7 @@ struct DropoutTuning {
 };
 
 template <class T, int Size>
-STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
+STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p, ShapeDivisors divisors) {
   const auto [seed, offset] = start_of(p.from);
   constexpr int C = DropoutTuning::counters;
   using A = opmath_t<T>;
@@ -52,8 +52,9 @@ STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
       // One division per inner row, along which the offset grows by a constant.
       const int64_t extent = p.shape[p.ndim - 1], step = p.strides[p.ndim - 1];
       const int64_t added_step = p.residual_strides[p.ndim - 1];
-      int64_t inner = begin % extent, at = offset_of(begin, p.ndim, p.shape, p.strides);
-      int64_t added_at = added != nullptr ? offset_of(begin, p.ndim, p.shape, p.residual_strides) : 0;
+      int64_t inner = begin, at = divisors.offset_of(begin, p.ndim, p.strides);
+      if (p.ndim > 1) divisors(p.ndim - 1, begin, inner);
+      int64_t added_at = added != nullptr ? divisors.offset_of(begin, p.ndim, p.residual_strides) : 0;
       STATOR_UNROLL()
       for (int k = 0; k < 4 * C; ++k) {
         if (k >= n) break;
@@ -63,8 +64,8 @@ STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
         if (++inner < extent) continue;
         inner = 0;
         if (k + 1 >= n) continue;
-        at = offset_of(begin + k + 1, p.ndim, p.shape, p.strides);
-        if (added != nullptr) added_at = offset_of(begin + k + 1, p.ndim, p.shape, p.residual_strides);
+        at = divisors.offset_of(begin + k + 1, p.ndim, p.strides);
+        if (added != nullptr) added_at = divisors.offset_of(begin + k + 1, p.ndim, p.residual_strides);
       }
       continue;
     }
@@ -101,7 +102,7 @@ void dropout_of(const params::Queue& q, const params::Dropout& p) {
   using Tune = DropoutTuning;
   const int64_t needed = ceil_div(ceil_div(p.size, 4), int64_t(Tune::counters) * (fast_host ? 16 : Tune::block));
   launch(q, "dropout", dropout_kernel<T, Tune::block>, {std::min(needed, waves(*q.limits, Tune::block)), Tune::block},
-         p);
+         p, ShapeDivisors(p.ndim, p.shape));
 }
 
 void dropout(const params::Queue& q, const params::Dropout& p) {
