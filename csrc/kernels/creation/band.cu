@@ -4,6 +4,7 @@
 #include "kernels/movement/rows.cuh"
 #include "params/creation.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace stator::STATOR_TARGET::creation {
@@ -18,15 +19,21 @@ template <class Bits>
 struct BandSource {
   params::Band p;
   Bits value;
+  FastDivmod64 rows;
+  ShapeDivisors batches;
+
+  explicit BandSource(const params::Band& band)
+      : p(band), value(bits_of<Bits>(p.value)), rows(std::max<int64_t>(p.rows, 1)), batches(p.ndim, p.shape) {}
 
   struct Row {
     const Bits* from;
     int64_t begin, end;
   };
   STATOR_FN Row row(int64_t r) const {
-    const int64_t batch = r / p.rows, i = r - batch * p.rows;
+    int64_t i;
+    const int64_t batch = rows.divmod(r, i);
     const Bits* from = static_cast<const Bits*>(p.in);
-    if (from != nullptr) from += offset_of(batch, p.ndim, p.shape, p.strides) + i * p.row_stride;
+    if (from != nullptr) from += batches.offset_of(batch, p.ndim, p.strides) + i * p.row_stride;
     const int64_t begin = i + p.low, end = i + p.high + 1;
     return {from, begin < 0 ? 0 : begin, end < p.cols ? end : p.cols};
   }
@@ -39,8 +46,7 @@ struct BandSource {
 
 void band(const params::Queue& q, const params::Band& p) {
   with_bits(p.itemsize, [&]<class Bits>(Bits) {
-    launch_rows(q, "band", BandSource<Bits>{p, bits_of<Bits>(p.value)}, static_cast<Bits*>(p.out), p.batch * p.rows,
-                p.cols, p.cols);
+    launch_rows(q, "band", BandSource<Bits>(p), static_cast<Bits*>(p.out), p.batch * p.rows, p.cols, p.cols);
   });
 }
 
