@@ -1,10 +1,12 @@
 // Eight-bit floats of the OCP specification (OFP8 1.0, 2023): e4m3 without infinity, e5m2 as IEEE 754 would define it.
 #include "device/convert.cuh"
 #include "device/group.cuh"
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "params/matmul.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace stator::STATOR_TARGET::matmul {
@@ -156,7 +158,8 @@ void quantize(const params::Queue& q, const params::QuantizeFloat8& p) {
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks) {
+STATOR_KERNEL(Size) void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks, FastDivmod64 of_first,
+                                       FastDivmod64 of_second) {
   const Group<Size> group;
   const bool second = group.block() >= first_blocks;
   const int64_t block = group.block() - (second ? first_blocks : 0);
@@ -169,7 +172,12 @@ STATOR_KERNEL(Size) void decode_kernel(params::DecodeFloat8 p, int64_t first_blo
   const params::Float8 format = second ? p.format[1] : p.format[0];
   const uint8_t* q = second ? p.q[1] : p.q[0];
   void* out = second ? p.out[1] : p.out[0];
-  const auto value = [=](int64_t i) { return decode(q[i / cols * row_step + i % cols * col_step], format); };
+  const FastDivmod64 of_row = second ? of_second : of_first;
+  const auto value = [=](int64_t i) {
+    int64_t column;
+    const int64_t row = of_row.divmod(i, column);
+    return decode(q[row * row_step + column * col_step], format);
+  };
   const bool dense = row_step == cols && col_step == 1;
   if (p.dtype == DType::float16)
     group.for_each(n, [=](int64_t i) { static_cast<float16*>(out)[first + i] = float16(value(first + i)); });
@@ -182,7 +190,7 @@ STATOR_KERNEL(Size) void decode_kernel(params::DecodeFloat8 p, int64_t first_blo
 void decode(const params::Queue& q, const params::DecodeFloat8& p) {
   const auto blocks = [&](int which) { return ceil_div(p.rows[which] * p.cols[which], Float8Tuning::tile); };
   launch(q, "float8_decode", decode_kernel<Float8Tuning::block>, {blocks(0) + blocks(1), Float8Tuning::block}, p,
-         blocks(0));
+         blocks(0), FastDivmod64(std::max<int64_t>(p.cols[0], 1)), FastDivmod64(std::max<int64_t>(p.cols[1], 1)));
 }
 
 }  // namespace
