@@ -1,5 +1,6 @@
 // Running ranges of arrays, and scales and zero points from ranges.
 #include "device/functional.cuh"
+#include "device/index.cuh"
 #include "device/lanes/extreme_lanes.cuh"
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
@@ -25,8 +26,8 @@ STATOR_FN A counted(A v, A instead, bool finite) {
 
 // The extremes of elements begin ... end - 1 of a channel, in rank 0.
 template <class T, class A, int Size>
-STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observation& p, int64_t channel,
-                                  int64_t begin, int64_t end) {
+STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observation& p, FastDivmod64 of_inner,
+                                  int64_t channel, int64_t begin, int64_t end) {
   const bool finite = p.to != nullptr;
   Extremes<A> found{limits<A>::infinity(), -limits<A>::infinity()};
   const T* const base = static_cast<const T*>(p.x) + channel * p.inner;
@@ -46,16 +47,15 @@ STATOR_FN Extremes<A> extremes_of(const Group<Size>& group, const params::Observ
     };
     constexpr int width = vector_width<T>;
     const bool whole = inner % width == 0 && begin % width == 0 && is_aligned(p.x);
-    const bool one = p.outer == 1;
     const int64_t vectors = whole ? (end - begin) / width : 0;
     group.for_each(vectors, [&](int64_t v) {
-      const int64_t i = begin + v * width, o = one ? 0 : i / inner;
+      const int64_t i = begin + v * width, o = of_inner.divide(i);
       const Vec<T, width> x = load_vector<width>(base + o * (pitch - inner) + i);
       STATOR_UNROLL()
       for (int k = 0; k < width; ++k) take(convert<A>(x[k]));
     });
     group.for_each(end - begin - vectors * width, [&](int64_t k) {
-      const int64_t i = begin + vectors * width + k, o = one ? 0 : i / inner;
+      const int64_t i = begin + vectors * width + k, o = of_inner.divide(i);
       take(convert<A>(base[o * (pitch - inner) + i]));
     });
     found = {group.reduce(found.min, Min{}), group.reduce(found.max, Max{})};
@@ -80,7 +80,7 @@ STATOR_FN void update_range(const params::Observation& p, int64_t channel, Extre
 }
 
 template <int Size>
-STATOR_KERNEL(Size) void observe_kernel(params::Observation p) {
+STATOR_KERNEL(Size) void observe_kernel(params::Observation p, FastDivmod64 of_inner) {
   const Group<Size> group;
   const int64_t channel = group.block() / p.splits, split = group.block() % p.splits;
   const int64_t all = p.outer * p.inner, begin = split * p.split_size;
@@ -88,7 +88,7 @@ STATOR_KERNEL(Size) void observe_kernel(params::Observation p) {
   Extremes<double> found;
   of_float(p.dtype, [&](auto type) {
     using T = decltype(type);
-    const auto e = extremes_of<T, opmath_t<T>>(group, p, channel, begin, end);
+    const auto e = extremes_of<T, opmath_t<T>>(group, p, of_inner, channel, begin, end);
     found = {double(e.min), double(e.max)};
   });
   if (p.splits == 1) {
@@ -114,7 +114,8 @@ int64_t observe_splits(const params::DeviceLimits& limits, const params::Observa
 
 void observe(const params::Queue& q, const params::Observation& p) {
   constexpr int block = ObserveTuning::block;
-  launch(q, "observe_range", observe_kernel<block>, {p.channels * p.splits, block}, p);
+  launch(q, "observe_range", observe_kernel<block>, {p.channels * p.splits, block}, p,
+         FastDivmod64(std::max<int64_t>(p.inner, 1)));
 }
 
 // The scale and zero point of one range. Steps to the zero point are few, so that floats hold them exactly.
