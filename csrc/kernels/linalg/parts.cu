@@ -1,5 +1,6 @@
 // The steps around a library's decompositions: triangles, determinants, permutations, pivots, and the masking of
 // matrices that hold NaN or infinity, on which iterative algorithms may not terminate.
+#include "device/index.cuh"
 #include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/small.cuh"
@@ -107,7 +108,7 @@ void determinant(const params::Queue& q, const params::Determinant& p) {
 
 // order[k]: the row of A that is row k of L U. One thread applies the exchanges, which depend on each other.
 template <class T, int Size>
-STATOR_KERNEL(Size) void permutation_kernel(params::RowExchanges p) {
+STATOR_KERNEL(Size) void permutation_kernel(params::RowExchanges p, FastDivmod64 of_row) {
   const Group<Size> group;
   const int64_t matrix = group.block(), n = p.n;
   int32_t* order = p.order + matrix * n;
@@ -122,14 +123,16 @@ STATOR_KERNEL(Size) void permutation_kernel(params::RowExchanges p) {
   group.sync();
   T* out = static_cast<T*>(p.p) + matrix * n * n;
   group.for_each(n * n, [=](int64_t at) {
-    const int64_t i = at / n;
-    out[at] = T(order[at - i * n] == i);
+    int64_t j;
+    const int64_t i = of_row.divmod(at, j);
+    out[at] = T(order[j] == i);
   });
 }
 
 void permutation(const params::Queue& q, const params::RowExchanges& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "permutation", permutation_kernel<T, PartsTuning::block>, {p.count, PartsTuning::block}, p);
+    launch(q, "permutation", permutation_kernel<T, PartsTuning::block>, {p.count, PartsTuning::block}, p,
+           FastDivmod64(std::max<int64_t>(p.n, 1)));
   });
 }
 
@@ -156,15 +159,17 @@ void pivots(const params::Queue& q, const params::Pivots& p) {
 }
 
 template <class R, int Size>
-STATOR_KERNEL(Size) void mask_nonfinite_kernel(params::MaskNonfinite p, int reals) {
+STATOR_KERNEL(Size) void mask_nonfinite_kernel(params::MaskNonfinite p, int reals, FastDivmod64 per_column) {
   const Group<Size> group;
-  const int64_t size = p.size * reals, rows = p.rows;
+  const int64_t size = p.size * reals;
   const params::Part part = p.part;
   R* matrix = static_cast<R*>(p.a) + group.block() * size;
   // 0 times a finite number is 0; 0 times NaN or infinity is NaN.
   const R sum = group.template map_reduce<R>(size, Sum{}, [=](int64_t i) {
     if (part == params::Part::whole) return matrix[i] * R(0);
-    const int64_t at = i / reals, column = at / rows, row = at - column * rows;
+    int64_t row;
+    const int64_t column = per_column.divmod(i, row);
+    row >>= reals - 1;  // they are one or two
     return (part == params::Part::lower ? row >= column : row <= column) ? matrix[i] * R(0) : R(0);
   });
   if (group.rank() == 0) p.bad[group.block()] = sum != R(0);
@@ -174,10 +179,11 @@ STATOR_KERNEL(Size) void mask_nonfinite_kernel(params::MaskNonfinite p, int real
 void mask_nonfinite(const params::Queue& q, const params::MaskNonfinite& p) {
   const int reals = itemsize(p.dtype) / itemsize(real_part(p.dtype));
   const Config grid{p.count, PartsTuning::block};
+  const FastDivmod64 per_column(std::max<int64_t>(p.rows * reals, 1));
   if (real_part(p.dtype) == DType::float32)
-    launch(q, "mask_nonfinite", mask_nonfinite_kernel<float, PartsTuning::block>, grid, p, reals);
+    launch(q, "mask_nonfinite", mask_nonfinite_kernel<float, PartsTuning::block>, grid, p, reals, per_column);
   else
-    launch(q, "mask_nonfinite", mask_nonfinite_kernel<double, PartsTuning::block>, grid, p, reals);
+    launch(q, "mask_nonfinite", mask_nonfinite_kernel<double, PartsTuning::block>, grid, p, reals, per_column);
 }
 
 template <int Size>
@@ -185,8 +191,9 @@ STATOR_KERNEL(Size) void restore_nan_kernel(params::RestoreNan p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.bad[matrix] == 0) return;
-  for (int k = 0; k < p.results; ++k)
-    group.for_each(p.size[k], [=](int64_t i) {
+  STATOR_UNROLL()
+  for (int k = 0; k < 3; ++k)  // unrolled, because an index would move the parameters to local memory
+    group.for_each(k < p.results ? p.size[k] : 0, [&](int64_t i) {
       const int64_t at = matrix * p.size[k] + i;
       if (p.dtype[k] == DType::float32)
         static_cast<float*>(p.data[k])[at] = limits<float>::nan();
