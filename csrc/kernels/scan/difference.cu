@@ -1,4 +1,5 @@
 // Differences of an order up to params::Difference::most_order along one axis of up to three concatenated arrays.
+#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "kernels/scan/work.cuh"
@@ -34,14 +35,15 @@ struct DifferenceRow {
   int inner;
   bool along;  // the row lies along the axis
 
-  STATOR_FN DifferenceRow(const params::Difference& d, int64_t row, int64_t first) : p(d), inner(d.ndim - 1) {
+  STATOR_FN DifferenceRow(const params::Difference& d, const ShapeDivisors& divisors, int64_t row, int64_t first)
+      : p(d), inner(d.ndim - 1) {
     along = p.axis == inner;
     at = along ? first : 0;
     STATOR_UNROLL()
     for (int k = 0; k < most_inputs; ++k) offset[k] = along ? 0 : first * p.inputs[k].strides[inner];
     for (int d = inner - 1; d >= 0; --d) {
-      const int64_t rest = row / p.shape[d], i = row - rest * p.shape[d];
-      row = rest;
+      int64_t i = row;
+      if (d > 0) row = divisors(d, row, i);
       const bool other = d != p.axis;
       at = other ? at : i;
       STATOR_UNROLL()
@@ -79,16 +81,19 @@ struct DifferenceRow {
 };
 
 template <class C, int Size>
-STATOR_KERNEL(Size) void difference_kernel(params::Difference p) {
+STATOR_KERNEL(Size) void difference_kernel(params::Difference p, ShapeDivisors divisors, FastDivmod64 per_row,
+                                           int64_t all) {
   using Tune = DifferenceTuning;
   constexpr int W = Tune::width, N = params::Difference::most_order + 1;
   const Group<Size> group;
-  const int64_t extent = p.shape[p.ndim - 1], tiles = (extent + W - 1) / W, all = p.size / extent * tiles;
+  const int64_t extent = p.shape[p.ndim - 1];
   const int64_t first = group.block() * Tune::tiles * group.size, last = first + int64_t(Tune::tiles) * group.size;
   for (int64_t tile = first + group.rank(); tile < last && tile < all; tile += group.size) {
-    const int64_t row = tile / tiles, column = (tile - row * tiles) * W;
+    int64_t column;
+    const int64_t row = per_row.divmod(tile, column);
+    column *= W;
     const int count = extent - column < W ? int(extent - column) : W;
-    const DifferenceRow<C> source(p, row, column);
+    const DifferenceRow<C> source(p, divisors, row, column);
     C value[N][W];
     STATOR_UNROLL()
     for (int k = 0; k < N; ++k)
@@ -110,9 +115,12 @@ STATOR_KERNEL(Size) void difference_kernel(params::Difference p) {
 
 void difference(const params::Queue& q, const params::Difference& p) {
   using Tune = DifferenceTuning;
-  const int64_t extent = p.shape[p.ndim - 1], tiles = p.size / extent * ceil_div(extent, Tune::width);
-  const Config config{ceil_div(tiles, Tune::tiles * (fast_host ? 1 : Tune::block)), Tune::block};
-  const auto as = [&]<class C>(type_tag<C>) { launch(q, "diff", difference_kernel<C, Tune::block>, config, p); };
+  const int64_t extent = p.shape[p.ndim - 1], per_row = ceil_div(extent, Tune::width), all = p.size / extent * per_row;
+  const Config config{ceil_div(all, Tune::tiles * (fast_host ? 1 : Tune::block)), Tune::block};
+  const auto as = [&]<class C>(type_tag<C>) {
+    launch(q, "diff", difference_kernel<C, Tune::block>, config, p, ShapeDivisors(p.ndim, p.shape),
+           FastDivmod64(per_row), all);
+  };
   switch (p.compute) {
     case DType::float32: return as(type_tag<float>{});
     case DType::float64: return as(type_tag<double>{});
