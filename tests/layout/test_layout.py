@@ -257,11 +257,26 @@ def test_the_umbrella_header_includes_all():
     assert set(includes(umbrella)) == headers
 
 
+RECORDS = ROOT / "docs/decisions"
+
+
 def test_no_folder_is_large():
-    """Stubs and declarations follow their modules."""
-    counted = [p for p in FILES if p.suffix not in (".pyi", ".pxd")]
+    """Stubs and declarations follow their modules; records are found by number, in their index."""
+    counted = [p for p in FILES if p.suffix not in (".pyi", ".pxd") and p.parent != RECORDS]
     sizes = {folder: sum(p.parent == folder for p in counted) for folder in {p.parent for p in counted}}
     assert not {name(folder): size for folder, size in sizes.items() if size > 30}
+
+
+def test_decisions_are_records():
+    """Numbered without gaps, on one page each, with three headings, and listed in the index with their titles."""
+    records = sorted(p for p in RECORDS.glob("*.md") if p.name != "index.md")
+    assert [p.name[:3] for p in records] == [f"{number:02d}-" for number in range(1, len(records) + 1)]
+    index = (RECORDS / "index.md").read_text()
+    for path in records:
+        title, *headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+        assert headings == ["Context", "Decision", "Consequences"], path.name
+        assert lines(path) <= 45, path.name
+        assert f"| {path.name[:2]} | [{title}]({path.name}) |" in index, path.name
 
 
 DEFINITION = re.compile(
