@@ -18,7 +18,7 @@ LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "
 LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
 # Steps of optimisers, which change their operands.
 IN_PLACE = ("sgd_step", "rmsprop_step", "adagrad_step", "adam_step", "lamb_step", "lion_step")
-# Families whose operands are no matrices.
+# Families whose operands are not matrices.
 ALONE = ("convolution", "pooling", "quantization", "recurrent", "resampling")
 # Layers of networks, the usual one first: layers/convolutions.py and layers/norms.py have their shapes.
 NETWORKS = {

@@ -23,7 +23,7 @@ FREQUENCIES = ("fftfreq", "rfftfreq")
 
 
 def _matrix(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    """A matrix whose sides are no powers of two, which would be the best case and are not typical."""
+    """A matrix whose sides are not powers of two, which would be the best case and are not typical."""
     shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
     return (pool.array(shape, plan.dtype, ONE, turn, plan.layout),)
 

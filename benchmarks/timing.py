@@ -174,7 +174,7 @@ def paired(
 ) -> Timing:
     """Times all legs in turn, in reversed order every other round. An attempt takes about `seconds`.
 
-    Before each leg the threads of the previous one come to rest. A case that is refused is measured anew while attempts
+    Before each leg the threads of the previous one come to rest. A case that is refused is measured again while tries
     are left; a peer keeps its first figure that is not refused. base: the leg that a peer is compared with, where it is
     not "ours".
     """

@@ -30,7 +30,7 @@ smartquotes = False  # texts have code outside of quotes
 # Pages link to headings of each other, and use tables of GitHub's Markdown.
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
-# Files of the repository that are no pages are shown where they are kept.
+# Files of the repository that are not pages are shown where they are kept.
 myst_url_schemes = {"http": None, "https": None}
 
 # Each example of the gallery is run once, in the build, and shows the pictures that it draws.

@@ -2,7 +2,7 @@
 ========
 
 Ranks the pages of a web by the links between them: how often someone is on a page who follows links at random and
-sometimes starts anew. The links are a sparse matrix, and each turn is one product of it with the ranks. Where pages
+sometimes starts again. The links are a sparse matrix, and each turn is one product of it with the ranks. Where pages
 are linked from important pages, they rank above others with as many links.
 """
 
@@ -32,7 +32,7 @@ def run(
     start, end = be.asarray(links[0]), be.asarray(links[1])
     outgoing = stator.bincount(start, minlength=pages).astype("float64")
     follow = stator.sparse.COO(1 / outgoing[start], end, start, (pages, pages)).to_csr()
-    lost = outgoing == 0  # whoever is on a page without links starts anew
+    lost = outgoing == 0  # whoever is on a page without links starts again
     ranks, changes = be.full((pages,), 1 / pages, dtype="float64"), list[stator.Array]()
     for _ in range(turns):
         anew = (1 - damping) / pages + damping * stator.sum(stator.where(lost, ranks, 0.0)) / pages

@@ -48,7 +48,7 @@ def train(be: stator.Backend, x: Array, label: Array, weights: Any, steps: int, 
         nn.adam_step(p, [*first, *second, *third], m, v, step=count, lr=5e-3)
 
     with be.capture() as graph:
-        step()  # nothing runs yet, and each launch reads the weights and the count anew
+        step()  # nothing runs yet, and each launch reads the weights and the count again
     start = time.perf_counter()
     for _ in range(steps):
         graph.launch() if captured else step()

@@ -140,7 +140,7 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish():
     """Tests that look for leaks collect garbage after each step. What the modules of all tests have made, a million
-    objects, need not be looked at each time."""
+    objects, need not be visited each time."""
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""The harness of the benchmarks on a simulated clock: equal legs are equal, and what changes is no figure."""
+"""The harness of the benchmarks on a simulated clock: equal legs are equal, and what changes is not a figure."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -117,7 +117,7 @@ def test_cases_without_a_row_and_rows_without_a_case_are_refused(compare, row):
     new, gone, cub = (replace(row, case=name) for name in ("new", "gone", "CUB sum"))
     assert compare.mismatches([row, cub], [row], everything=True) == []
     assert compare.mismatches([row], [row, new], everything=True) == ["new: it is not in the table"]
-    assert compare.mismatches([row, gone], [row], everything=True) == ["gone: it is in the table, but is no case"]
+    assert compare.mismatches([row, gone], [row], everything=True) == ["gone: it is in the table, but is not a case"]
     assert compare.mismatches([row, gone], [row], everything=False) == []
 
 

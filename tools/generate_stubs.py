@@ -110,7 +110,7 @@ ATTRIBUTES = {
         "parameters": "tuple[KernelParameter, ...]",
     },
 }
-# The types of the fields of named tuples that are no arrays.
+# The types of the fields of named tuples that are not arrays.
 FIELDS = {
     **dict.fromkeys(
         ("MatmulCacheInfo", "CacheInfo"),

@@ -59,7 +59,7 @@ def row_of(name: str) -> Row | None:
 
 
 def counted(prefix: str) -> dict[str, int]:
-    """How many functions, which are no classes, are the same, different, absent or not in the table."""
+    """How many functions, which are not classes, are the same, different, absent or not in the table."""
     counts = {"same": 0, "differs": 0, "absent": 0, "without a row": 0}
     for name in names_of(prefix):
         if not is_function(getattr(PLACES[prefix], name.removeprefix(prefix))):

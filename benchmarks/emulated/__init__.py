@@ -164,7 +164,7 @@ def _worse(results: Results, console: Console, everything: bool, adopting: bool)
     known = read(COMMITTED).rows
     wrong = [] if adopting else mismatches(known, results.rows, everything)
     if wrong:
-        return [*wrong, "write the table anew with --write, if this is meant"]
+        return [*wrong, "rewrite the table with --write, if this is meant"]
     found = changes(known, results.rows)
     for change in found:
         if not change.worse:
@@ -172,6 +172,6 @@ def _worse(results: Results, console: Console, everything: bool, adopting: bool)
     worse = refused(found, read_allowed())
     if worse:
         where = f"benchmarks/results/{ALLOWED.name}"
-        return [*map(str, worse), f"mend the kernels, or say in {where} (case, counter, value, reason) why it must be"]
+        return [*map(str, worse), f"fix the kernels, or say in {where} (case, counter, value, reason) why it must be"]
     console.print(f"{len(results.rows)} cases, {len(COUNTERS)} counters of each: none is more than 3 % worse")
     return []

@@ -89,7 +89,7 @@ def mismatches(before: Iterable[Counted], after: Iterable[Counted], everything: 
     old, new = ({row.case: row for row in rows if not row.case.startswith(CUB)} for rows in (before, after))
     found = [f"{case}: it is not in the table" for case in new if case not in old]
     if everything:
-        found += [f"{case}: it is in the table, but is no case" for case in old if case not in new]
+        found += [f"{case}: it is in the table, but is not a case" for case in old if case not in new]
     pairs = {(old[case].architecture, new[case].architecture) for case in new if case in old}
     return found + [
         f"the table is of machine code for {was}, and this build has {now or 'none'}; build with "

@@ -26,7 +26,7 @@ int checks_of_environment() {
       checks |= 3;
     else if (!check.empty()) {
       throw ValueError("Backend", "STATOR_CHECK=" + std::string(value),
-                       "Its words are order, poison and all, with commas");
+                       "use a comma-separated list of order, poison, all");
     }
   }
   return checks;
@@ -76,7 +76,8 @@ void require_valid(const BackendOptions& options) {
                          " with memory_limit=" + std::to_string(options.memory_limit),
                      "Reserve no more than the limit");
   if (options.pool_policy == PoolPolicy::arena && !options.memory_pool_size)
-    throw ValueError("Backend", "pool_policy=arena without memory_pool_size", "Say how many bytes the arena has");
+    throw ValueError("Backend", "pool_policy=arena without memory_pool_size",
+                     "set memory_pool_size to the arena's bytes");
 }
 
 Context& require(const Ref<Context>& context) {

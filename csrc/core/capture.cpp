@@ -27,7 +27,7 @@ void GraphCapture::require_thread(uint16_t op, int stream) const {
 void GraphCapture::admit_draws(uint16_t op) const {
   if (parts_.load() > 0)
     throw CaptureError(op_text(op), "draws in a branch or a loop would be the same in every round",
-                       "Draw all numbers before it, and take those of the round");
+                       "draw before the loop, and index by the iteration");
 }
 
 void GraphCapture::admit(Op op, int stream) const {

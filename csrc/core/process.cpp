@@ -88,7 +88,7 @@ class OpenContexts {
     bound_.push_back(&context);
   }
 
-  // Those that do not settle are left alone from then on, since the threads in their calls will never go on.
+  // Those that do not settle are never closed, since the threads in their calls will never continue.
   void close_bound() noexcept {
     {
       const std::lock_guard lock(mutex_);

@@ -27,8 +27,7 @@ class Extension {
  public:
   Extension(const StreamBox& stream, std::mutex& mutex, uint16_t op) {
     if (extended == &stream)
-      throw UnsupportedError(op_text(op), "the allocator of a backend calls that backend",
-                             "Let it take its memory elsewhere");
+      throw UnsupportedError(op_text(op), "the allocator of a backend calls that backend", "allocate elsewhere in it");
     lock_ = std::unique_lock(mutex);
     before_ = std::exchange(extended, &stream);
   }

@@ -54,7 +54,7 @@ class StreamBox final : public Box {
   void give_back(uint16_t op);  // waits for a stream of another library, and closes
   int priority() const { return priority_.load(std::memory_order_relaxed); }
   void add_callback(std::function<void()> function);  // see Stream
-  // Whether any callback of the process has not returned yet, for whose sake a thread may have to give up a lock.
+  // Whether any callback of the process has not returned yet, so that callers may need to release a lock.
   static bool callbacks_pending() { return pending_callbacks_.load(std::memory_order_relaxed) > 0; }
 
   // The error slot, in device and mapped host memory. raise_pending throws the recorded fault once and resets the slot;

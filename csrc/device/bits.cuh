@@ -1,5 +1,5 @@
-// Types that move the bits of items: kernels that do not look at values are compiled for five item sizes instead of for
-// every dtype.
+// Types that move the bits of items: kernels that do not interpret values are compiled for five item sizes instead of
+// for every dtype.
 #pragma once
 
 #include "device/target.cuh"

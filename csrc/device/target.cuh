@@ -21,7 +21,7 @@
 
 // STATOR_KERNEL(threads) begins a kernel for blocks of that size. On cuda it limits registers so that a block fits a
 // multiprocessor, whichever compiler makes the machine code. Up to 256 threads any block does, with 255 registers each
-// of 65536; a limit would only make ptxas spill some of them for the sake of a further block.
+// of 65536; a limit would only make ptxas spill some of them to fit one more block.
 // STATOR_KERNEL_RESIDENT(threads, blocks) limits registers so that `blocks` blocks fit.
 // STATOR_FN is inlined. STATOR_CALL stays a call, because an inlined dtype switch would be most of a kernel's code.
 // STATOR_PART is inlined, but a call in the checked target, where kernels of several functors then share one copy.

@@ -15,7 +15,7 @@ constexpr uint32_t KiB = 1024;
 // MHz, 8 GB of GDDR6 at 16 Gbit/s on 128 bits, which is 256 GB/s; 32 MB of L2 in AD107). Limits of multiprocessors and
 // blocks: the table of technical specifications per compute capability in the CUDA C++ Programming Guide. Kernels of
 // compute capability 7.0 and above take 32,764 bytes of parameters from CUDA 12.1 on; before it, 4,096. wsl: the CUDA
-// on WSL User Guide, which lists concurrent access to managed memory among what Linux has and WSL 2 has not.
+// on WSL User Guide, which lists concurrent access to managed memory among what Linux has and WSL 2 lacks.
 constexpr Profile laptop = {"laptop",  "NVIDIA GeForce RTX 4060 Laptop GPU",
                             8,         9,
                             24,        8 * GiB,

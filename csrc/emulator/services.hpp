@@ -50,7 +50,7 @@ struct Services {
   void* (*allocate)(uint64_t bytes, const char* label) = nullptr;
   void (*release)(void* pointer) = nullptr;
 
-  // A violation of a contract that is no bad access. The context's error becomes sticky if `sticky`, else it is only
+  // A violation of a contract that is not a bad access. The context's error becomes sticky if `sticky`, else it is only
   // told.
   void (*report)(const char* what, const char* sentence, bool sticky) = nullptr;
   // Chooses what the libraries leave open, such as the contents of workspaces. 0 is the tamest behaviour.

@@ -119,7 +119,7 @@ bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Arr
     results_.push_back({at, array->dtype(), array->shape(), array->strides(), array->offset()});
   }
   if (!known) return false;
-  // What launches give anew is kept alive by those who give it.
+  // What each launch passes is kept alive by its caller.
   const auto given = [&](const void* buffer) {
     return std::any_of(slots_.begin(), slots_.end(), [=](const GraphSlot& slot) { return slot.buffer == buffer; });
   };

@@ -20,7 +20,7 @@ Context& require_programs(const Backend& backend) {
   Context& context = *backend.context();
   context.require_open(call::compile);
   if (context.runtime().has_programs()) return context;
-  throw UnsupportedError(op, "kernels of users run on cuda; the cpu has stator's own kernels alone",
+  throw UnsupportedError(op, "user kernels need cuda; the cpu has only built-in kernels",
                          "Open a cuda backend; without a GPU set STATOR_EMULATE=h200 before stator is imported");
 }
 

@@ -8,7 +8,8 @@
 namespace stator::params {
 
 // Where the random numbers of a launch begin: block `offset` of those of `seed`. In a graph the seed, and what the
-// offset is counted from, are two words in the graph's memory, so that its launches draw anew without other arguments.
+// offset is counted from, are two words in the graph's memory, so that its launches draw new numbers without other
+// arguments.
 struct Draws {
   uint64_t seed, offset;  // offset counts Philox blocks
   const uint64_t* state;  // null outside of graphs

@@ -16,7 +16,7 @@ Status cuda_attributes(int device, Attributes* out);
 // "workers", the CPUs that the process may use, and "memory_free".
 Status host_attributes(int device, Attributes* out);
 // Nanoseconds of one read that waits for the one before it, in a cycle through `bytes` of memory in random order;
-// 0 where the memory is not to be had. Takes some 0.1 s.
+// 0 where the memory is not available. Takes some 0.1 s.
 double host_read_latency(size_t bytes);
 
 // See Runtime::share_memory.

@@ -28,7 +28,7 @@ constexpr bool releases[] = {
 #undef STATOR_X
 };
 
-// The errors of CUDA that speak of captures.
+// CUDA's errors about captures.
 [[noreturn]] void refuse_captured(Status code, uint16_t op) {
   using namespace status;
   const auto refuse = [op](const char* cause, const char* remedy) { throw CaptureError(label(op, ""), cause, remedy); };
@@ -70,7 +70,8 @@ std::string remedy_for(Call call, Status code, const std::string& fault, bool ho
            (host ? "Close the Backend and open a new one" : "Restart the process, whose CUDA context is lost");
   }
   if (code == status::out_of_memory) return "Release arrays, or call empty_cache()";
-  if (code == status::not_initialized) return "Open a Backend in this process: one of before a fork cannot be used";
+  if (code == status::not_initialized)
+    return "Open a Backend in this process: one that was opened before a fork cannot be used";
   if (code == status::context_destroyed) return "Open a new Backend";
   if (call == Call::context_create) return "See `python -m stator info`";
   return {};

@@ -138,7 +138,7 @@ struct Table {
   // `checked`, host only: streams are always asynchronous (nothing runs inline) and freed memory is poisoned.
   Status (*context_create)(int device, bool checked, ContextHandle* out);
   Status (*context_destroy)(ContextHandle);
-  // Makes a device the thread's current one. `before` gets the one of before, -1 where nothing changed.
+  // Makes a device the thread's current one. `before` gets the previous one, -1 if nothing changed.
   Status (*set_device)(int device, int* before);
   // Waits for all work of the device, that of other libraries included. On host there is no such work.
   Status (*device_synchronize)(int device);
@@ -391,11 +391,11 @@ class Runtime {
   GraphArguments graph_arguments(GraphHandle graph, size_t call) const { return table_.graphs->arguments(graph, call); }
   void graph_write(GraphHandle, size_t call, size_t offset, uint64_t value, uint16_t op);
 
-  // What is done beside the calls themselves. Where nothing is, a call pays for it with one branch.
+  // Optional hooks of every call: one branch when all are off.
   bool watched() const { return watch_.load(std::memory_order_relaxed) != 0; }
   Telemetry& telemetry() const { return *telemetry_; }
-  unsigned change_telemetry_modes(unsigned off, unsigned on);  // returns those of before
-  SyncDebug set_sync_debug(SyncDebug mode, WaitSink sink);     // returns that of before
+  unsigned change_telemetry_modes(unsigned off, unsigned on);  // returns the previous modes
+  SyncDebug set_sync_debug(SyncDebug mode, WaitSink sink);     // returns the previous mode
   SyncDebug sync_debug() const { return sync_debug_.load(std::memory_order_relaxed); }
   // Waits after all work that is enqueued, so that a fault is reported by the call whose work it is.
   void set_blocking(bool blocking) { watch(Watch::blocking, blocking); }
@@ -480,8 +480,8 @@ inline void Runtime::enqueued(Noted& noted, StreamHandle stream, const Record& r
     wait_if_blocking(noted, stream, record);
 }
 
-// While it lives, the device is the thread's current one, as vendor libraries want it. Afterwards the one of before is
-// so again: it belongs to the program and to other libraries, whose next memory would lie on another device.
+// While it lives, the device is the thread's current one, as vendor libraries want it. Afterwards the previous
+// one is restored: it belongs to the program and to other libraries, whose next memory would lie on another device.
 class DeviceScope {
  public:
   DeviceScope(const Table& table, int device) : table_(table), status_(table.set_device(device, &before_)) {}

@@ -1,5 +1,5 @@
 // Counting takes no lock. The events around a call's work, whose times are taken when it has finished, are kept under
-// one mutex; they are no calls of the Runtime, so that neither counters nor injected failures see them.
+// one mutex; they are not calls of the Runtime, so that neither counters nor injected failures see them.
 #include "runtime/telemetry.hpp"
 
 #include "runtime/nvtx.hpp"

@@ -55,7 +55,7 @@ class Telemetry {
   ~Telemetry();
 
   unsigned modes() const { return modes_.load(std::memory_order_relaxed); }
-  unsigned change_modes(unsigned off, unsigned on);  // returns those of before
+  unsigned change_modes(unsigned off, unsigned on);  // returns the previous modes
   std::vector<OpFigures> figures();  // of the ops that were called; no_op stands for what no call of a user did
   void reset();
 

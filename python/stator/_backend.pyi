@@ -26,7 +26,7 @@ class Backend:
 
         It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
         it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
-        BackendMismatchError for a stream of another device. A handle that is no stream cannot be told from one: CUDA
+        BackendMismatchError for a stream of another device. A handle that is not a stream cannot be told from one: CUDA
         follows it, and the process ends.
         """
         ...
@@ -190,7 +190,7 @@ def set_resolver(function: Callable[[Any, str], Backend]) -> None:
     """Sets the function that finds the backend for a `device=` argument (python/stator/backend.py)."""
     ...
 def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, int], ...]:
-    """Sets the scopes that calls are in from here on, and returns those of before (python/stator/resources)."""
+    """Sets the scopes that calls are in from here on, and returns the previous ones (python/stator/resources)."""
     ...
 def shutdown() -> None:
     """Closes every open backend of Python, as its end does. Synchronises."""

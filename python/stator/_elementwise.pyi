@@ -11,7 +11,7 @@ class Fractions(NamedTuple):
 def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *, out: Array | None = None) -> Array:
     """x limited to the range from min to max, with broadcasting. Asynchronous.
 
-    min, max: arrays or numbers; None is no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
+    min, max: arrays or numbers; None means no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
     """
     ...
 def frexp(x: Array, /) -> Fractions:

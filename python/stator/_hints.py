@@ -222,7 +222,7 @@ def _row(path: str) -> Any:
 
 
 def _in_numpy(owner: str, name: str) -> str:
-    """Where stator.numpy has a name that a module of stator has not, else an empty text."""
+    """Where stator.numpy has a name that a module of stator lacks, else an empty text."""
     if owner not in ("stator", "stator.linalg", "stator.fft", "stator.random"):
         return ""
     path = f"{owner}.{name}".removeprefix("stator.")

@@ -8,7 +8,7 @@ from stator._typing import DTypeLike
 def clip(x: Array, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """The elements limited to the range from min to max, as numpy.clip; stator.clip for real arrays and numbers.
 
-    None is no bound, nor is a Python integer beyond those of the array's dtype; bounds may be lists. Complex numbers
+    None means no bound, nor is a Python integer beyond those of the array's dtype; bounds may be lists. Complex numbers
     are ordered by their real parts, then by their imaginary parts. casting: the rule by which dtypes may be converted,
     as numpy.can_cast has it. Asynchronous.
     """

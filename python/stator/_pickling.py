@@ -1,4 +1,4 @@
-"""How arrays, sparse matrices, generators and backends are pickled and put together again.
+"""How arrays, sparse matrices, generators and backends are pickled and restored.
 
 A pickle has the number of its format, and device memory by value; it is restored on a backend of the device it came
 from.

@@ -90,7 +90,7 @@ class RngState(NamedTuple):
     offset: int
     device: str
 def begin_draws(backend: Backend) -> None:
-    """A capture begins: what is drawn in it is drawn anew by every launch of the graph."""
+    """A capture begins: every launch of the graph draws new numbers."""
     ...
 def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws 1 with probability p, else 0, by the backend's generator. Asynchronous.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def is_cooperative_groups_supported(self: Backend) -> bool:
     """Whether kernels can be launched with all blocks resident, so that the grid may synchronise.
 
-    False on the cpu, which runs no kernels of users. Does not synchronise.
+    False on the cpu, which runs no user kernels. Does not synchronise.
     """
     from stator.execution.cooperative import is_supported
 
@@ -184,7 +184,7 @@ def work_queue(
     kernel.suggest_block(). shared: bytes of dynamic shared memory. stream: of the launches, by default the current one.
 
     The items are in page-locked memory, which the blocks read. The kernel stays on the device while there are items,
-    and leaves when each block has looked `polls` times in vain; put() launches it again, so nothing waits for it longer
+    and leaves when each block has found nothing `polls` times; put() launches it again, so nothing waits for it longer
     than that. It runs when something waits for it where the device is emulated. Items are taken in the order in
     which they are put, and blocks work on several at a time.
 

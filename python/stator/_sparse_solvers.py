@@ -16,7 +16,7 @@ from stator._sparse import SparseMatrix
 from stator.errors import DTypeError, HostCopyError, InvalidValueError, ShapeError, UnsupportedError, renamed
 
 DENSE = 4096  # rows up to which spsolve factorises a dense copy: 128 MiB in float64
-BETWEEN = 16  # iterations of cg from one look at the residual to the next
+BETWEEN = 16  # iterations of cg from one read of the residual to the next
 
 Linear = SparseMatrix | Array | Callable[[Array], Array]
 

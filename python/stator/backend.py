@@ -225,7 +225,7 @@ class Backend(
         """Copies many pieces of host memory into arrays: (array, offset in bytes, host). Asynchronous on cuda.
 
         What follows each other in memory of the device is one copy. host: as for Array.copy_from, read on return. Of
-        more than 256 MiB the call waits for copies of before.
+        more than 256 MiB the call waits for earlier copies.
 
         >>> x = be.zeros(6, dtype="uint8")
         >>> be.write_ranges([(x, 0, bytes([1, 2])), (x, 4, bytes([3]))])

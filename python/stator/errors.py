@@ -305,7 +305,7 @@ def renamed(error: StatorError, op: str) -> StatorError:
 
 
 def set_hook(function: Callable[[StatorError], object] | None) -> Callable[[StatorError], object] | None:
-    """Sets a function that is called with every error of stator; None for none. Returns the one of before.
+    """Sets a function that is called with every error of stator; None for none. Returns the previous one.
 
     It is called when the error is made, with its figures, before it is raised, on the thread that raises it; so it sees
     also what stator or its caller catches, and an error that one function passes on under its own name twice. It does

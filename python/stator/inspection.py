@@ -114,7 +114,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     for shape in shapes:
         if not isinstance(shape, (tuple, list)) or not all(isinstance(n, (int, np.integer)) for n in shape):
             raise DTypeError(
-                "A shape is no tuple of integers", op="broadcast_shapes", remedy="Pass tuples of integers."
+                "A shape must be a tuple of integers", op="broadcast_shapes", remedy="Pass tuples of integers."
             )
         if any(not 0 <= n < 2**63 for n in shape) or len(shape) > 32:
             raise ShapeError(

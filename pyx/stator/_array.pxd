@@ -24,7 +24,7 @@ cdef Array wrap_array(Backend backend, const cpp.Array& array)
 cdef Array as_array(object value, str op)
 # The same without plain(): for views, and for what is written.
 cdef Array as_given(object value, str op)
-# Every byte of a bool but 0 is true: the array itself, or one of 0 and 1 where its bytes may be others. Asynchronous.
+# Every byte of a bool but 0 is true: the array itself, or one of 0 and 1 where its bytes may differ. Asynchronous.
 cdef Array plain(Array x)
 # Whether what may be a view of x is a copy of bytes that plain() would read.
 cdef bint has_copied_bytes(Array x, Array out) noexcept

@@ -148,7 +148,7 @@ cdef type numpy_scalar = np.generic
 
 # A number beside an Array. NumPy's scalars count by their dtypes in promotion, so that x becomes an array of the common
 # dtype, beside which the number is weak. Python integers beyond 64 bits become floats where x has floats, and in
-# comparisons infinities, which are beyond x's integers too. None for what is no number.
+# comparisons infinities, which are beyond x's integers too. None for what is not a number.
 cdef Array beside_number(Op op, Array x, object value, cpp.Scalar& scalar):
     cdef vector[CppDType] dtypes
     cdef CppDType common

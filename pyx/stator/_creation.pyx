@@ -298,7 +298,7 @@ cdef extern from *:
 
 
 cdef int strides_of(Py_buffer* view, Dims& strides, int size) except -1:
-    # Strides in elements; returns 0 where they are no multiples of the item size, so that NumPy has to copy first.
+    # Strides in elements; returns 0 where they are not multiples of the item size, so that NumPy has to copy first.
     cdef int i
     sized_dims(view.ndim, strides, "asarray")
     for i in range(view.ndim):
@@ -323,8 +323,8 @@ cdef Array from_buffer(object source, Backend backend, CppDType code, bint share
     try:
         if not strides_of(view, strides, itemsize(code)):
             if share:
-                raise InvalidValueError("strides that are no multiple of the element size cannot be shared: copy=False",
-                                        op="asarray", remedy="Let it copy.")
+                raise InvalidValueError("copy=False with strides that are not a multiple of the element size",
+                                        op="asarray", remedy="Pass copy=None.")
             return from_buffer(np.ascontiguousarray(source), backend, code, False, pinned)
         sized_dims(view.ndim, shape, "asarray")
         for i in range(view.ndim):
@@ -351,7 +351,7 @@ cdef Array from_numpy(object source, Backend backend, object copy, bint pinned):
     if not source.dtype.isnative:
         if share:
             raise InvalidValueError(f"byte order {source.dtype.str} cannot be shared: copy=False", op="asarray",
-                                    remedy="Let it copy.")
+                                    remedy="Pass copy=None.")
         source = source.astype(source.dtype.newbyteorder("="))
     code = <CppDType>as_dtype(source.dtype, "asarray")
     if share and backend.type != cpp_backend.cpu:
@@ -382,7 +382,7 @@ def asarray(obj: ArrayLike, /, *, dtype: DTypeLike | None = None, device: Device
         fresh = target is not out.backend
         if fresh and copy is False:
             raise InvalidValueError(f"copy=False from {out.backend.device_name} to {target.device_name}", op="asarray",
-                                    remedy="Let it copy.")
+                                    remedy="Pass copy=None.")
         out = out.to_device(target)
     elif not isinstance(obj, (np.ndarray, np.generic)) and (
             hasattr(obj, "__dlpack__") or hasattr(obj, "__cuda_array_interface__")):
@@ -408,7 +408,7 @@ cdef object as_numpy(object obj, object copy):
     if isinstance(obj, np.ndarray):
         return obj
     if type(obj).__name__ == "PyCapsule":
-        raise DTypeError("A DLPack capsule is no array", op="asarray",
+        raise DTypeError("A DLPack capsule is not an array", op="asarray",
                          remedy="Pass the array that made it: stator.from_dlpack(x), not x.__dlpack__().")
     if copy is False:
         try:
@@ -460,7 +460,7 @@ cdef Array convert(Array x, object dtype, object copy, bint fresh):
     # `fresh`: x is already a copy.
     if dtype is not None and <CppDType>as_dtype(dtype, "asarray") != x.c.dtype():
         if copy is False:
-            raise InvalidValueError(f"copy=False from {x.dtype} to {dtype}", op="asarray", remedy="Let it copy.")
+            raise InvalidValueError(f"copy=False from {x.dtype} to {dtype}", op="asarray", remedy="Pass copy=None.")
         return astype_op(x, dtype, True)
     return copied(x) if copy and not fresh else x
 

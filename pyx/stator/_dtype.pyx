@@ -130,13 +130,13 @@ lookup.update({bool: lookup["bool"], int: lookup["int64"], float: lookup["float6
 
 
 cdef DType find(object value):
-    # None for a dtype that stator does not have, and for what is no dtype at all.
+    # None for a dtype that stator does not have, and for what is not a dtype at all.
     try:
         found = lookup.get(value)
         if found is not None or value is None:
             return found
         spec = np.dtype(value)
-    except Exception:  # of any type: NumPy looks at the attributes of any object
+    except Exception:  # of any type: NumPy reads the attributes of any object
         return None
     found = lookup.get(spec.name) if spec.isnative else None
     # NumPy takes microseconds for a name. Other spellings are few, but for those that somebody makes up.

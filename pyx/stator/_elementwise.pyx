@@ -183,7 +183,7 @@ def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex |
          out: Array | None = None) -> Array:
     """x limited to the range from min to max, with broadcasting. Asynchronous.
 
-    min, max: arrays or numbers; None is no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
+    min, max: arrays or numbers; None means no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
     """
     return between(as_array(x, "clip"), min, max, out)
 

@@ -279,8 +279,8 @@ cdef Array take_capsule(object capsule, Backend backend, int type, int index, ob
     aligned = elements == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
     if not aligned and (copy is False or not host):
         size = itemsize(<CppDType>code)
-        raise InvalidValueError(f"memory at an address that is no multiple of {size}, its items' size",
-                                op="from_dlpack", remedy="Let it copy." if host else "Copy it at the producer.")
+        raise InvalidValueError(f"memory at an address that is not a multiple of {size}, its items' size",
+                                op="from_dlpack", remedy="Pass copy=None." if host else "Copy it at the producer.")
     if versioned:
         owner = PyCapsule_GetPointer(capsule, "dltensor_versioned")
         locked = ((<dlpack.ManagedVersioned*>owner).flags & dlpack.READ_ONLY) != 0
@@ -361,7 +361,7 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     if device is not None and resolve(device) is not origin:
         if copy is False:
             raise InvalidValueError(f"copy=False from {origin.device_name} to {device.device_name}", op="from_dlpack",
-                                    remedy="Let it copy.")
+                                    remedy="Pass copy=None.")
         return out.to_device(device)
     return copied(out) if copy else out
 

@@ -64,7 +64,7 @@ REFUSED = {
     "ends the process": ("raise SystemExit(3)", "cannot be imported: SystemExit: 3"),
     "lacks its target": ("", "cannot be imported: AttributeError"),
     "raises when called": ("def Provider(): raise OSError('no')", r"Provider\(\) raised OSError: no"),
-    "is nonsense": ("Provider = 42", "42 is no provider|is no provider: it has no name"),
+    "is nonsense": ("Provider = 42", "42 is not a provider|is not a provider: it has no name"),
     "lacks methods": (provider("bad", "\ndel Provider.create, Provider.is_available"), "no is_available.*no create"),
     "has another name": (provider("other"), "its name is 'other'"),
     "raises in an attribute": (provider("bad", "\nProvider.priority = property(lambda self: 1 / 0)"), "ZeroDivision"),

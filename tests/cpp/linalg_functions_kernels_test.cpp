@@ -147,7 +147,7 @@ void test_library_helpers() {
     kernels::linalg::pivots(q, {6, 3, 3, nullptr, static_cast<int32_t*>(out.get()), ours.data(), false});
   });
   const double wanted[] = {1, 3, 3, 1, 2, 3};
-  expect("pivots: outside is no exchange", theirs, [&](int64_t i) { return wanted[i]; }, 0);
+  expect("pivots: outside is not an exchange", theirs, [&](int64_t i) { return wanted[i]; }, 0);
 }
 
 // Diagonal matrices, whose powers are known: entries `size` times 1, 1/2, 1/4, ...

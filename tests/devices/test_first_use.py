@@ -1,4 +1,4 @@
-"""What is said when the driver has to compile the kernels of this build for a GPU."""
+"""What is reported when the driver has to compile the kernels of this build for a GPU."""
 
 import logging
 

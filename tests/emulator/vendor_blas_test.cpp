@@ -220,7 +220,7 @@ void a_new_stream_forgets_the_workspace() {
   CHECK(cublasSetWorkspace_v2(session.handle, workspace + 8, 64) == Status::invalid_value);
   CHECK(cublasSetWorkspace_v2(session.handle, workspace, 8192) == Status::success);
   call();
-  CHECK(reported().find("workspace") != std::string::npos);  // it is smaller than was said
+  CHECK(reported().find("workspace") != std::string::npos);  // it is smaller than was stated
   CHECK(cublasSetWorkspace_v2(session.handle, workspace, 4096) == Status::success);
   const uint64_t before = stub_live_bytes();
   call();

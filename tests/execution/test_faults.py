@@ -14,7 +14,7 @@ import stator
 from stator import testing
 from stator.errors import CudaError
 
-# A backend after a fault, as `be`, with an array `y` of before; the fault was seen by a call that waits.
+# A backend after a fault, as `be`, with an array `y` made before it; the fault was seen by a call that waits.
 FAULT = """
 import stator
 from stator import errors, testing
@@ -47,7 +47,7 @@ def run(program, **environment):
 
 @pytest.fixture
 def faulted(monkeypatch):
-    """A backend of the cpu after a fault, and an array of before."""
+    """A backend of the cpu after a fault, and an array made before it."""
     monkeypatch.setenv("STATOR_SYNC", "1")
     backend = stator.Backend("cpu")
     x = backend.ones(4)

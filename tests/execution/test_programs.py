@@ -1,4 +1,4 @@
-"""Kernels of users: compiling, arguments, launches, and what is refused."""
+"""User kernels: compiling, arguments, launches, and what is refused."""
 
 import ctypes
 import gc
@@ -296,7 +296,7 @@ def test_a_name_that_is_no_kernel_is_told_from_source_that_is_wrong(cuda, name):
     assert "axpy<float>" in seen.value.remedy
     with pytest.raises(CompileError, match="does not compile") as seen:
         cuda.compile(source + " nonsense", ["f", name])
-    assert seen.value.remedy == "Mend the lines that the log names"
+    assert seen.value.remedy == "Fix the lines that the log names"
 
 
 def test_options_reach_the_compiler(cuda):

@@ -58,7 +58,7 @@ def test_a_buffer_of_a_run_that_has_not_ended_is_refused_by_name(be, monkeypatch
                 other.run()
             assert isinstance(seen.value, RuntimeError) and seen.value.op == "LaunchSequence.run"
         z = be.zeros(N, dtype="float32")
-        be.sequence().read(z, work.out)  # is no run
+        be.sequence().read(z, work.out)  # is not a run
         with pytest.raises(InFlightError, match=r"The output of the read 0 .* with the output of the read 0"):
             be.sequence(stream=side).read(z, work.out).run()
         with pytest.raises(InFlightError, match="The static parameter 0"):

@@ -237,7 +237,7 @@ def test_counters_can_be_read_after_close(device):
 
 
 def test_every_runtime_call_that_fails_leaves_telemetry_working(fresh):
-    """Its own events are no calls of the runtime that could fail here, and none is lost."""
+    """Its own events are not calls of the runtime that could fail here, and none is lost."""
     fresh.telemetry.enable(device_time=True)
     x = fresh.ones(10)
     for at in range(4):

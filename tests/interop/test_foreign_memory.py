@@ -136,7 +136,7 @@ def test_a_misaligned_offset_is_copied_or_refused(cpu):
     assert stator.from_dlpack(producer, device=cpu).shape == (2,)
     assert producer.consumed()
     assert producer.deleted == 1
-    with pytest.raises(InvalidValueError, match="no multiple of 8"):
+    with pytest.raises(InvalidValueError, match="not a multiple of 8"):
         stator.from_dlpack(producer, device=cpu, copy=False)
     assert not producer.consumed()
     assert producer.deleted == 1

@@ -68,7 +68,7 @@ def test_memory_that_is_not_aligned_to_its_items_is_copied_not_shared(cpu, dtype
     start = -raw.ctypes.data % 64 + size // 2
     x = raw[start : start + 5 * size].view(dtype)
     x[:] = range(5)
-    with pytest.raises(ValueError, match=f"no multiple of {size}") as error:
+    with pytest.raises(ValueError, match=f"not a multiple of {size}") as error:
         cpu.asarray(x, copy=False)
     assert "copied" in error.value.remedy
     np.testing.assert_array_equal(cpu.asarray(x)[::-1].to_numpy(), x[::-1])

@@ -395,7 +395,7 @@ def wrong_values(be):
 def is_good(error, name, parameter):
     """Whether the text consists of sentences and names the function, or what it is made of (matmul of matmul_2to4).
 
-    That a number, a flag or a string is of a wrong type is said with the parameter's name, except of an operand.
+    That a number, a flag or a string is of a wrong type is reported with the parameter's name, except of an operand.
     """
     short = name.rpartition(".")[2]
     if any(text[:1].islower() for text in (error.cause, error.remedy)):

@@ -282,7 +282,7 @@ class Judge:
         result.unlink(missing_ok=True)
         slower = 12 if mode == RACES else 4
         status = child(mode, ["-x", *tests], lambda h: Mutated(h, mutant, result), log, 30 + slower * seconds)
-        if status == FAILED_TO_START:  # which is no verdict on the mutant
+        if status == FAILED_TO_START:  # which is not a verdict on the mutant
             raise RuntimeError(f"The tests could not be started: {log.read_text()[-2000:]}")
         found = json.loads(result.read_text()) if result.exists() else {"reached": 0, "noticed": None}
         return status, found

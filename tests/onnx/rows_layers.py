@@ -285,7 +285,10 @@ def grid_sample(x, grid, *, align_corners, mode, padding_mode):
 
 # Attention
 
-SILENT = {"softmax_precision": "float32 at least", "qk_matmul_output_mode": "of the scores, which are no result here"}
+SILENT = {
+    "softmax_precision": "float32 at least",
+    "qk_matmul_output_mode": "of the scores, which are not a result here",
+}
 
 
 def heads(x, count):

@@ -16,7 +16,7 @@ from tests.onnx import rows_quantization, rows_recurrent  # noqa: F401
 
 # Modules of onnx.backend.test.case.node that are not loaded, by the reason.
 LEFT_OUT = {
-    "layers that stator has not": """
+    "layers that stator lacks": """
         causal_conv_with_state deformconv flexattention linear_attention nonmaxsuppression roialign rotaryembedding
         tensorscatter tfidfvectorizer""",
     "graphs, sequences, strings, images and trees": """

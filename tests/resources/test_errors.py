@@ -80,7 +80,7 @@ def test_the_status_of_cuda_is_taken_over(cpu):
     error.status = 700
     converted = cpu.convert_error(error)
     assert (converted.code, converted.name) == (700, "cudaErrorIllegalAddress")
-    assert "anew" in converted.recovery_suggestions()[0]
+    assert "Restart" in converted.recovery_suggestions()[0]
 
 
 def test_errors_of_stator_stay_as_they_are(cpu):

@@ -194,7 +194,7 @@ def test_tasks_have_scopes_of_their_own(be):
 
 
 def test_the_end_waits_for_calls_of_other_threads(be):
-    """They use memory whose handle they have got; afterwards they find it closed."""
+    """They use memory whose handle they hold; afterwards they find it closed."""
     stop, errors = threading.Event(), []
 
     def use():

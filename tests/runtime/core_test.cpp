@@ -197,7 +197,7 @@ void foreign() {
   alignas(16) char memory[256] = {};
   Backend backend = open_host();
   CHECK(THROWN(ValueError, from_foreign(backend, memory + 8, DType::complex128, Dims{2}, Dims{1}, true, false, {}))
-            .find("no multiple of 16") != std::string::npos);
+            .find("not a multiple of 16") != std::string::npos);
   std::atomic<bool> go{false};
   const std::function<void(const params::ErrorSlot&)> wait = [&](const params::ErrorSlot&) {
     while (!go) pause(1);
@@ -350,7 +350,7 @@ void exits() {
             nullptr) == 0);
 }
 
-// A process of its own, which ends without the sanitizer's own look at the leak.
+// A process of its own, which ends without the sanitizer's own leak check.
 [[noreturn]] void leak_and_exit() {
   keep_warnings();
   testing::leak_buffer(open_host(), 4096);

@@ -172,7 +172,7 @@ def test_each_source_holds_over_those_below_it(monkeypatch, tmp_path):
     assert limit(config=BackendConfig(profiling=True)) == 3
     assert limit(config=BackendConfig(memory_limit=2)) == 2
     assert limit(config=BackendConfig(memory_limit=2), memory_limit=1) == 1
-    monkeypatch.setenv("STATOR_MEMORY_LIMIT", "nonsense")  # not read, since a source above it speaks
+    monkeypatch.setenv("STATOR_MEMORY_LIMIT", "nonsense")  # not read, since a source above it decides
     assert limit(memory_limit=1) == 1
 
 

@@ -238,7 +238,7 @@ def test_a_process_that_does_not_answer_is_a_typed_error(tmp_path):
     assert done.stderr.startswith("InvalidValueError: python -m stator top: No process wrote a snapshot")
     assert not request_of(path).exists()
     path.write_text('{"format": 99}')
-    with pytest.raises(InvalidValueError, match="no snapshot of this version"):
+    with pytest.raises(InvalidValueError, match="not a snapshot of this version"):
         command.read(path)
     with pytest.raises(InvalidValueError, match="No snapshot can be asked for"):
         command.ask(tmp_path / "absent/top.json", 1)
@@ -273,7 +273,7 @@ def test_a_fifo_in_the_place_of_a_file_holds_nothing_up(own, tmp_path):
     path = tmp_path / "top.json"
     for name in (path, tmp_path / f"top.json.{os.getpid()}", request_of(path)):
         os.mkfifo(name)
-    with pytest.raises(InvalidValueError, match="no file of a snapshot"):
+    with pytest.raises(InvalidValueError, match="not a file of a snapshot"):
         command.read(path)
     _snapshot.answer(own, path)
     assert command.read(path)["pid"] == os.getpid()

@@ -58,7 +58,7 @@ class Services(ctypes.Structure):
 class Consumer:
     """Another library: it has CUDA's calls, as the emulator names them, and reads memory later, on any stream.
 
-    Make it before the first cuda backend, because it makes the devices anew.
+    Make it before the first cuda backend, because it makes new devices.
     """
 
     def __init__(self):

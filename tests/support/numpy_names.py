@@ -31,7 +31,7 @@ def changed(array, change, *args, **options):
 
 
 def evaluated(text, module, convert):
-    """The value of a call, with operands that are made anew."""
+    """The value of a call, with new operands."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return eval(text, {"np": module, "changed": changed, **{k: convert(v.copy()) for k, v in HOST.items()}})

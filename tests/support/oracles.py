@@ -1,4 +1,4 @@
-"""References for ops whose oracle is no dotted name: documented formulas in wide NumPy."""
+"""References for ops whose oracle is not a dotted name: documented formulas in wide NumPy."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def embedding_backward(grad, indices, num_embeddings, padding_idx=None, scale_gr
 
 
 def bags_of(weight, indices, offsets=None, padding_idx=None):
-    """The indices of each bag, from 0 on and without the padding."""
+    """The indices of each bag, numbered from 0, without the padding."""
     rows = np.split(indices, offsets[1:]) if offsets is not None else list(indices)
     rows = [np.where(r < 0, r + len(weight), r) for r in rows]
     return rows if padding_idx is None else [r[r != padding_idx % len(weight)] for r in rows]

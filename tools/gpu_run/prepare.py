@@ -185,7 +185,7 @@ def size_of(path: Path) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="new, or one of before")
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="new, or one of an earlier run")
     parser.add_argument("--wheel", type=Path, help="takes this one instead of building it")
     parser.add_argument("--cpp", type=Path, metavar="BUILD", help="a build folder with the C++ tests")
     parser.add_argument(

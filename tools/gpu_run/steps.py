@@ -63,7 +63,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Options:
-    """small: for emulated devices, whose time is no time. limit: seconds of a test. tests: what pytest's -k selects."""
+    """small: for emulated devices, which have no time. limit: seconds of a test. tests: what pytest's -k selects."""
 
     prepared: Path
     python: str = sys.executable

@@ -34,7 +34,7 @@ void DeviceMemory::check(const void* memory, uint16_t op) {
   if (uintptr_t(memory) % alignment != 0)
     throw ValueError(op_text(op),
                      "the allocator gave memory at an address that is not a multiple of " + std::to_string(alignment),
-                     "Let it align what it gives");
+                     "return aligned memory");
   if (runtime_.memory_device(memory, op) != runtime_.device())
     throw ValueError(op_text(op),
                      "the allocator gave memory that the device " + std::to_string(runtime_.device()) + " does not own",

@@ -30,7 +30,7 @@ class Arena {
   // before or afterwards, and that is never given back: a launch may write there before its work begins.
   Block take(size_t bytes, int stream, uint16_t op, int* number);
   void give_back(void* memory, int stream, uint32_t users) noexcept;
-  // Between these the captured work may be repeated: memory of before stays what it was for every round.
+  // Between these the captured work may be repeated: existing memory keeps its contents for every round.
   void begin_part();
   void end_part();
   void seal();  // the capture has ended

@@ -28,7 +28,7 @@ constinit thread_local const Context* hooked_context = nullptr;
 MemoryHooks::HeldBack::HeldBack() { ++held_back; }
 MemoryHooks::HeldBack::~HeldBack() { --held_back; }
 
-// What the one of before owns is released without the lock.
+// The previous hook is destroyed without the lock.
 void MemoryHooks::set(MemoryHook hook) {
   auto next = hook ? std::make_shared<const MemoryHook>(std::move(hook)) : nullptr;
   const std::lock_guard lock(mutex_);

@@ -57,7 +57,7 @@ void StreamBox::run_callback(void* data) {
   } catch (const std::exception& error) {
     warn("stator: a callback of a stream failed: %s", error.what());
   } catch (...) {
-    warn("stator: a callback of a stream threw something that is no std::exception");
+    warn("stator: a callback of a stream threw something that is not a std::exception");
   }
   callback.function = nullptr;
   in_callback = false;

@@ -32,7 +32,7 @@ struct Turned {
 };
 
 // x modulo 2 pi for finite |x| >= 2^16 by the method of Payne and Hanek (SIGNUM Newsletter 18, 1983): of x = m 2^e,
-// only the bits of 2/pi matter whose products with m are no multiples of 4, and of these the first 192. No double is
+// only the bits of 2/pi matter whose products with m are not multiples of 4, and of these the first 192. No double is
 // nearer to a multiple of pi/2 than 2^-62 of it, so that 75 bits are right at least.
 STATOR_CALL Turned turned(double x) {
   using Wide = unsigned __int128;

@@ -1,4 +1,4 @@
-// An opcode with its modifiers, taken apart.
+// An opcode, split into its modifiers.
 #pragma once
 
 #include "emulator/export.hpp"

@@ -65,7 +65,7 @@ bool make_system(const std::string& text, std::string* reason) {
     const std::string_view name = take(description, ':');
     const Profile* const profile = find_profile(name);
     if (!profile) {
-      *reason = "'" + std::string(name) + "' is no device profile; the profiles are " + profile_names();
+      *reason = "'" + std::string(name) + "' is not a device profile; the profiles are " + profile_names();
       return false;
     }
     Settings settings = default_settings();
@@ -73,7 +73,7 @@ bool make_system(const std::string& text, std::string* reason) {
       const std::string_view word = take(description, ':');
       if (read_option(word, &settings)) continue;
       *reason = "'" + std::string(word) +
-                "' is no option of an emulated device; the options are races, strict, perturb, cache, " +
+                "' is not an option of an emulated device; the options are races, strict, perturb, cache, " +
                 "seed=N, threads=N and budget=N";
       return false;
     }

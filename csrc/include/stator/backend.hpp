@@ -65,12 +65,12 @@ struct BackendOptions {
   bool eager_indices = false;  // check_indices="eager"
   bool profiling = false;      // telemetry counts from the beginning
   PoolPolicy pool_policy = PoolPolicy::caching;
-  size_t memory_limit = 0;  // bytes of live and cached memory; 0 is no limit
+  size_t memory_limit = 0;  // bytes of live and cached memory; 0 means no limit
   // cuda: bytes that the driver's pool takes from the device when the backend opens, and keeps until it closes; at most
   // the limit. Memory of a cpu has no such pool, and nothing is taken there. With the policy arena: all that there is,
   // on cpu too.
   size_t memory_pool_size = 0;
-  size_t pinned_memory_limit = 0;  // bytes of live and cached page-locked memory; 0 is no limit
+  size_t pinned_memory_limit = 0;  // bytes of live and cached page-locked memory; 0 means no limit
   int stream_pool_size = 8;        // the backend's own streams, 1 to Backend::stream_limit
   size_t blas_workspace_size = 0;  // cuda: bytes of a handle of cuBLAS; 0: 32 MiB from Hopper on, else 4 MiB
   std::string jit_cache_path{};    // see set_jit_cache

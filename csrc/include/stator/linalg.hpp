@@ -1,5 +1,5 @@
 // Linear algebra on the last two axes of arrays (..., m, n), batched over the others. float32, float64, complex64 and
-// complex128; integers and bool become float64. DTypeError for other dtypes, ShapeError for arrays that are no
+// complex128; integers and bool become float64. DTypeError for other dtypes, ShapeError for arrays that are not
 // matrices.
 //
 // Functions whose result has an info: with check = true they wait for the device and throw LinAlgError for the first

@@ -1,5 +1,6 @@
 // Softmax over chosen elements of lines, and of noisy ones, its logarithm, and the logarithm's gradient. A block takes
-// a line. Scores stay in shared memory where they fit; else they are made anew for the maximum, the sum and the result.
+// a line. Scores stay in shared memory where they fit; else they are recomputed for the maximum, the sum and the
+// result.
 #include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/functional.cuh"

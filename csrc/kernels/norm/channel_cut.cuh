@@ -45,7 +45,7 @@ struct ChannelScale {
   STATOR_FN A above(A x) const { return x * factor - mean; }
 };
 
-// Whether the deviation of a channel is not to be had from its variance in A.
+// Whether A loses the deviation of a channel, so that its variance does not give it.
 template <class A>
 STATOR_FN bool lacks_deviation(const params::ChannelNorm& p, A var) {
   return p.training && !SquareRange<A>::has(var + A(p.eps));

@@ -50,7 +50,7 @@ STATOR_KERNEL(Size) void unpool_planes_kernel(Unpool p, int64_t parts, params::E
   }
 }
 
-// And its way back, in runs of a plane's elements.
+// And its gradient, in runs of a plane's elements.
 template <class Bits, int Size>
 STATOR_KERNEL(Size) void unpool_back_kernel(Unpool p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;

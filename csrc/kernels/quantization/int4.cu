@@ -70,7 +70,7 @@ STATOR_FN void quantize_group(const params::Int4Groups& p, int64_t g) {
 }
 
 // Threads: a group has `lanes` of them, and each the weights of four bytes at a time, so that neighbours read and write
-// neighbours. The first two of a thread stay in registers while the others are looked at.
+// neighbours. The first two of a thread stay in registers while the others are read.
 template <class T>
 STATOR_FN void quantize_by_lanes(const params::Int4Groups& p, int64_t g, bool exists, int lane, int lanes) {
   using A = opmath_t<T>;

@@ -23,7 +23,7 @@ struct ProductTuning {
   static constexpr int block = 256;
   static constexpr int across = 32;             // products side by side
   static constexpr int width = 512;             // elements of a fast-host chunk
-  static constexpr int narrow = 64;             // the least width of a tile whose factors shall stay in the cache
+  static constexpr int narrow = 64;             // the least width of a tile whose factors must stay in the cache
   static constexpr int64_t cached = 256 << 10;  // bytes of such a tile, which is read twice
   static constexpr int lanes = 32;              // of a fast-host row; g++ would unroll 16 instead of vectorising them
   static constexpr int64_t least_split = by_target<16, 32768>::value;  // factors per thread or block

@@ -176,7 +176,7 @@ STATOR_FN typename R::Acc reduce_split(const R& r, const ErasedLoad<C>& source, 
 }
 
 // Fast host: how many elements are read before it is asked whether more are needed; doubled each time after the second.
-// The first is short for the sake of many rows that end at once.
+// The first is short, since many rows end at once.
 struct Glimpse {
   static constexpr int64_t first = 128, second = 1024, most = 65536;
 };

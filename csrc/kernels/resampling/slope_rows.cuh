@@ -117,7 +117,7 @@ STATOR_FN void spread_row(const SlopeTable<A>& table, const A* STATOR_RESTRICT r
   for (int m = 0; m < table.most; ++m) {
     const A* STATOR_RESTRICT const weight = table.weight + m * count;
     const int* STATOR_RESTRICT const from = table.from;
-    // What is no result of an element must not make NaN of its slope.
+    // What is not a result of an element must not make NaN of its slope.
     if (m == 0)
       for (int o = 0; o < count; ++o) {
         const A slope = weight[o] * row[from[o]];

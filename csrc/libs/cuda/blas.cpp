@@ -149,7 +149,7 @@ class CudaBlas final : public Blas {
         describe_cublas, call.stream().handle(op_id), call.record());
   }
 
-  // Its kernels for lists cannot look at the addresses, and load 16 bytes at a time.
+  // Its kernels for lists cannot read the addresses, and load 16 bytes at a time.
   static bool aligned(const Gemm& g) {
     const int64_t in = itemsize(g.operands), out = itemsize(g.result);
     int64_t any = (g.stride_a | g.outer_a | g.stride_b | g.outer_b) * in | (g.stride_c | g.outer_c) * out;

@@ -183,7 +183,7 @@ struct Plan {
     int count = 0;
     if (status == success) {
       status = api()->heuristic(handle, descriptor, a, b, c, d, preference, 1, &found, &count);
-      // That the library has no algorithm for this product is no failure: the caller has other ways to compute it.
+      // That the library has no algorithm for this product is not a failure: the caller has other ways to compute it.
       if (status == not_supported || status == invalid_value) status = success, count = 0;
     }
     if (preference) api()->destroy_preference(preference);

@@ -91,7 +91,7 @@ Compiled compile(std::string_view op, const std::string& source, const std::stri
   if (const Status status = compilation.run(all); status != success) {
     const std::string log = compilation.log();
     throw CompileError(std::string(op), "the source does not compile:\n" + (log.empty() ? api.error_text(status) : log),
-                       "Mend the lines that the log names");
+                       "Fix the lines that the log names");
   }
   Compiled result{compilation.ptx(), compilation.code(), {}, compilation.log()};
   for (const std::string& expression : expressions) result.names.push_back(compilation.lowered(expression));

@@ -177,8 +177,8 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
 
 namespace {
 
-// Returns when the memory has been read. Where no page-locked memory can be had, that is when the copy is done, which
-// is waited for since the caller's memory may be page-locked itself.
+// Returns when the memory has been read. Without page-locked memory, that is when the copy is done, which is waited for
+// since the caller's memory may be page-locked itself.
 void copy_in_chunks(OpCall& call, char* to, const char* from, size_t bytes) {
   const uint16_t op = uint16_t(call.op());
   runtime::Runtime& runtime = call.context().runtime();
@@ -251,10 +251,10 @@ Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& 
   const Reach extent = checked_reach(call.name(), data, shape, strides, item);
   // Kernels load an item in one access, so every dtype is aligned to its size.
   if (extent.high > extent.low && reinterpret_cast<uintptr_t>(data) % size_t(item) != 0)
-    throw ValueError(
-        std::string(call.name()),
-        "memory of dtype " + std::string(name(dtype)) + " at an address that is no multiple of " + std::to_string(item),
-        "Let it be copied: no copy=False in Python, from_host in C++");
+    throw ValueError(std::string(call.name()),
+                     "memory of dtype " + std::string(name(dtype)) + " at an address that is not a multiple of " +
+                         std::to_string(item),
+                     "pass copy=None in Python, or call from_host in C++");
   void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
   Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,
                                        read_only, std::move(deleter), uint16_t(call.op()));

@@ -55,7 +55,7 @@ Rhs right_hand_side(const OpCall& call, const Array& a, const Array& b) {
   const Array matrix = operand(call, vector ? expand_dims(b, last) : b);
   if (rows(matrix) != rows(a)) {
     throw ShapeError(op, "matrices of shape " + str(a.shape()) + " and right-hand sides of shape " + str(b.shape()),
-                     "both need as many rows");
+                     "both must have equal numbers of rows");
   }
   return {matrix, vector};
 }

@@ -89,7 +89,7 @@ class Einsum {
       begin = end + 1;
       const bool dots = part.find("...") != std::string_view::npos;
       if (dots && part.find("...", part.find("...") + 3) != std::string_view::npos)
-        refuse("the term '" + std::string(part) + "'", "an ellipsis stands in a term once");
+        refuse("the term '" + std::string(part) + "'", "a term has at most one ellipsis");
       const int letters = int(part.size()) - (dots ? 3 : 0), dims = operands[k].ndim() - letters;
       if (dims < 0 || (dims > 0 && !dots))
         refuse("the term '" + std::string(part) + "' for an operand of shape " + str(operands[k].shape()),
@@ -103,14 +103,14 @@ class Einsum {
           if (term.labels[size_t(before)] == label && term.x.shape()[before] != extent)
             refuse("a diagonal of axes of " + std::to_string(term.x.shape()[before]) + " and " +
                        std::to_string(extent) + " elements",
-                   "axes of one letter in a term are as long as each other");
+                   "axes of one letter in a term must have equal lengths");
         ++uses[label];
         const auto [known, fresh] = extents_.emplace(label, extent);
         if (fresh || known->second == extent || extent == 1) continue;
         if (known->second != 1)
           refuse(
               "an axis of " + std::to_string(extent) + " elements where another has " + std::to_string(known->second),
-              "axes of one letter are as long as each other, or 1");
+              "axes of one letter must have equal lengths, or 1");
         known->second = extent;
       }
       terms_.push_back(std::move(term));

@@ -55,9 +55,9 @@ Array accumulate_integers(const std::string& op, const Array& c, const Array& a,
                           const Scalar& beta, DType dtype, const Stream& on) {
   for (const auto& [name, factor] : {std::pair{"alpha", &alpha}, {"beta", &beta}}) {
     if (!is_integer(*factor))
-      throw DTypeError(op,
-                       std::string(name) + " that is no integer, for operands of " + std::string(stator::name(dtype)),
-                       "pass an integer, or convert the operands to a floating dtype");
+      throw DTypeError(
+          op, std::string(name) + " that is not an integer, for operands of " + std::string(stator::name(dtype)),
+          "pass an integer, or convert the operands to a floating dtype");
     if (!fits(*factor, dtype))
       throw NumberRangeError(op, std::string(name) + " that is out of range for " + std::string(stator::name(dtype)),
                              "pass a number in range, or convert the operands to a wider dtype");
@@ -80,7 +80,7 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, const Sc
   if (a.shape()[ndim - 1] != b.shape()[ndim - 2])
     throw ShapeError(name, "operands of shapes " + shapes, "the second has as many columns as the third has rows");
   if (ndim == 3 && a.shape()[0] != b.shape()[0] && a.shape()[0] != 1 && b.shape()[0] != 1)
-    throw ShapeError(name, "operands of shapes " + shapes, "the batches are as long as each other, or 1");
+    throw ShapeError(name, "operands of shapes " + shapes, "the batches must have equal lengths, or 1");
   Dims result = ndim == 3 ? broadcast_shapes(name, Dims{a.shape()[0]}, Dims{b.shape()[0]}) : Dims();
   result.push_back(a.shape()[ndim - 2]);
   result.push_back(b.shape()[ndim - 1]);
@@ -135,12 +135,12 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, std::optional<DType> 
   const Array x = last_axis(a, axis), y = last_axis(b, axis);
   if (x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1])
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "the axis must be as long in both");
+                     "the axis must have equal lengths in both");
   try {
     broadcast_shapes(op, x.shape(), y.shape());
   } catch (const ShapeError&) {  // of moved axes, which the caller did not see
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "the other axes broadcast: as long as each other, or 1");
+                     "the other axes must broadcast: equal lengths, or 1");
   }
   const Array row = with_axis(x, -2), column = with_axis(y, -1);
   Accumulate sum;
@@ -202,7 +202,7 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
       throw ShapeError(op,
                        "axis " + std::to_string(left[k]) + " of " + str(a.shape()) + " meets axis " +
                            std::to_string(right[k]) + " of " + str(b.shape()),
-                       "axes summed together are as long as each other");
+                       "axes summed together must have equal lengths");
   }
   require_ndim(op, a.ndim() + b.ndim() - 2 * int64_t(axes_a.size()));
   const Stream on = call.on();

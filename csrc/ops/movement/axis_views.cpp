@@ -89,7 +89,8 @@ Array flip(const Array& x, const std::optional<std::vector<int64_t>>& axes) {
 Array matrix_transpose(const Array& x) {
   const std::string op = require_open(x, Op::matrix_transpose);
   const int last = x.ndim() - 1;
-  if (last < 1) throw ShapeError(op, "shape " + str(x.shape()) + " is no matrix", "pass an array of at least 2 axes");
+  if (last < 1)
+    throw ShapeError(op, "shape " + str(x.shape()) + " is not a matrix", "pass an array of at least 2 axes");
   Dims shape = x.shape(), strides = x.strides();
   std::swap(shape[last], shape[last - 1]);
   std::swap(strides[last], strides[last - 1]);
@@ -99,7 +100,7 @@ Array matrix_transpose(const Array& x) {
 Array diagonal(const Array& x, int64_t k) {
   const std::string op = require_open(x, Op::diagonal);
   const int col = x.ndim() - 1, row = col - 1;
-  if (row < 0) throw ShapeError(op, "shape " + str(x.shape()) + " is no matrix", "pass an array of at least 2 axes");
+  if (row < 0) throw ShapeError(op, "shape " + str(x.shape()) + " is not a matrix", "pass an array of at least 2 axes");
   const int64_t rows = x.shape()[row], cols = x.shape()[col];
   // Clamped first: the least int64 has no negation.
   const int64_t shift = std::clamp(k, -rows, cols);

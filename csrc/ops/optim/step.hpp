@@ -26,7 +26,7 @@ void check_rate(const OpCall& call, const Operand& lr);
 void check_grad_scale(const OpCall& call, const Operand& scale);
 // As a kernel takes it; arrays are 0-d, of floats or with `counts` also of integers, else DTypeError and ShapeError.
 params::DeviceNumber device_number(OpCall& call, const char* what, const Operand& value, bool counts = false);
-params::DeviceNumber step_number(OpCall& call, const Operand& step);  // numbers from 1 on
+params::DeviceNumber step_number(OpCall& call, const Operand& step);  // numbers of at least 1
 
 // The array, or a dense copy.
 Array dense(OpCall& call, const Array& a);

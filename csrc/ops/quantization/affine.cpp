@@ -1,4 +1,4 @@
-// Quantisation by scales and zero points of a tensor, a channel or a block, the way back, and gradients.
+// Quantisation by scales and zero points of a tensor, a channel or a block, dequantising, and gradients.
 #include "ops/quantization/operands.hpp"
 
 #include <stator/creation.hpp>

@@ -22,7 +22,7 @@ Limits byte_limits(const OpCall& call, DType dtype, std::optional<int64_t> low, 
 void check_byte(const OpCall& call, const Array& q, const char* what);
 
 // DTypeError unless a scale is floating, and a zero point an integer or, if `floating`, a number. ValueError for a
-// number that is no positive scale, or no zero point within the limits.
+// number that is not a positive scale, or no zero point within the limits.
 void check_scale(const OpCall& call, const QuantizationNumber& scale, const char* what);
 void check_zero(const OpCall& call, const QuantizationNumber& zero, const char* what, Limits limits,
                 bool floating = false);

@@ -108,7 +108,7 @@ Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, boo
 Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stream) {
   const OpInfo& entry = op_info(op);
   if (op != Op::cumulative_sum && op != Op::cumulative_prod && op != Op::logcumsumexp)
-    throw ValueError(std::string(entry.call), "it is no scan", "see the op table");
+    throw ValueError(std::string(entry.call), "it is not a scan", "see the op table");
   OpCall call(op, {&x, options.out}, stream);
   const ScanTypes types = scan_types(entry, x.dtype(), options.dtype);
   const int axis = scan_axis(call, x, options.axis);

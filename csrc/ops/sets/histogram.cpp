@@ -194,7 +194,7 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
     const Scalar most = reduce(Op::max, view(x, bits), {}, stream).item(stream, call.op());
     const uint64_t seen = uint64_t(most.i), limit = uint64_t(std::numeric_limits<int64_t>::max());
     const uint64_t sign = uint64_t(1) << (8 * itemsize(dtype) - 1);
-    if (bits != dtype && seen >= sign) throw ValueError(op, "a negative element", "count integers from 0 on");
+    if (bits != dtype && seen >= sign) throw ValueError(op, "a negative element", "count integers of at least 0");
     if (seen >= limit) throw ValueError(op, std::to_string(seen) + " as an element", "there is no bin so high");
     bins = std::max(bins, int64_t(seen) + 1);
   }

@@ -173,7 +173,7 @@ Status launch(ContextHandle handle, GraphHandle graph_handle, bool synchronous, 
       } catch (const std::exception& error) {
         context.fault(error.what());
       } catch (...) {
-        context.fault("a task threw something that is no std::exception");
+        context.fault("a task threw something that is not a std::exception");
       }
       if (rest.empty()) {
         stream.unclaim();

@@ -82,7 +82,7 @@ void run_blocks(Context& context, const Item& item, int64_t first, int64_t last)
   } catch (const std::exception& error) {
     context.fault(error.what());
   } catch (...) {
-    context.fault("a task threw something that is no std::exception");
+    context.fault("a task threw something that is not a std::exception");
   }
 }
 

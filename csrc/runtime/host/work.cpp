@@ -37,7 +37,7 @@ Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, No
       } catch (const std::exception& error) {
         context.fault(error.what());
       } catch (...) {
-        context.fault("a task threw something that is no std::exception");
+        context.fault("a task threw something that is not a std::exception");
       }
       stream.unclaim();
       return status::success;

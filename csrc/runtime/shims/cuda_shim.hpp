@@ -12,7 +12,7 @@ namespace stator::runtime {
 using emulator::runtime::Api;
 
 // Whether devices are asked for. Set before the constructors that register kernels, so that a call to the real runtime
-// costs a test of a byte.
+// costs one branch.
 [[gnu::visibility("hidden")]] extern bool emulation_asked;
 
 struct Emulation {

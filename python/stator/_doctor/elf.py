@@ -13,7 +13,7 @@ _KINDS = {1: "ptx", 2: "code"}
 
 
 class BrokenFileError(Exception):
-    """The file is no shared object for x86-64, or not a whole one."""
+    """The file is not a shared object for x86-64, or not a whole one."""
 
 
 @dataclass(frozen=True)

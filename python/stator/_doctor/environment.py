@@ -1,4 +1,4 @@
-"""The environment that probes look at. All that they know comes from here, so that tests can make a broken one."""
+"""The environment that probes inspect. All that they know comes from here, so that tests can make a broken one."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def examine(env: Environment, probes: Sequence[Probe] = PROBES) -> list[Finding]
 
 
 def facts(env: Environment) -> dict[str, Any]:
-    """What was looked at, beside the findings; None for what is not known."""
+    """What was inspected, beside the findings; None for what is not known."""
     asked = not env.emulates and env.images != []
     questions: dict[str, Callable[[], Any]] = {
         "stator": lambda: env.package.version or None,

@@ -55,7 +55,7 @@ _OF_ANY_CUDA_ERROR = (
     "Run with STATOR_SYNC=1, so that the call whose work failed raises the error.",
     "Run the same on a cpu with STATOR_HOST_MODE=checked, which checks what kernels do.",
 )
-_STICKY = "Start the process anew: after this error the device does nothing more in it."
+_STICKY = "Restart the process: after this error the device does nothing more in it."
 
 
 def suggestions(error: errors.StatorError) -> list[str]:

@@ -76,7 +76,7 @@ def linear_backward(f: Function, given: Given) -> Any:
 
 
 def scaled_matmul(f: Function, given: Given) -> Any:
-    """Of codes of eight-bit floats that are no NaN, which are exact in float32."""
+    """Of codes of eight-bit floats that are not NaN, which are exact in float32."""
     m, k, n = (64, 96, 48) if given.large else (32, 64, 16)
     codes = [given.rng.integers(0, 0x40, s).astype(np.uint8) for s in ((m, k), (k, n))]
     a, b = (given.on(c, "uint8") for c in codes)

@@ -1,4 +1,4 @@
-"""Calls of ops on sparse matrices, which are put together on the host."""
+"""Calls of ops on sparse matrices, which are assembled on the host."""
 
 from __future__ import annotations
 

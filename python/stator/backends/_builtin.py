@@ -47,7 +47,7 @@ class StatorProvider:
         )
 
     def is_compatible(self) -> bool:
-        """True where stator could be imported. That a build has no cuda target is said by is_available()."""
+        """True where stator could be imported. That a build has no cuda target is reported by is_available()."""
         return True
 
     def is_available(self) -> bool:
@@ -65,7 +65,7 @@ class StatorProvider:
         device = self.name if str(asked) == "auto" else str(asked)
         if device.partition(":")[0] != self.name:
             raise InvalidValueError(
-                f"device={device!r}, which the provider {self.name!r} has not",
+                f"device={device!r}, which the provider {self.name!r} does not have",
                 op="StatorProvider.create",
                 remedy="Leave the device out, or create a backend of the provider that has it.",
             )

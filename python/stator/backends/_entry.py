@@ -34,7 +34,7 @@ class Entry:
             raise
         except Exception as error:
             cause = f"create() of the provider {name!r} raised {_checks.described(error)}"
-            remedy = "Look at what it raised: the options may be others, or the package is broken."
+            remedy = "See what it raised: the options may differ, or the package is broken."
             raise provider_error(name, cause, op=op, remedy=remedy, errors=(error,)) from error
         if wrong := _checks.backend(backend):
             with suppress(Exception):

@@ -35,7 +35,7 @@ class BackendExtension(Protocol):
         """What it can do."""
 
     def handle_operation(self, op: str, args: Sequence[Any]) -> Any:
-        """Performs an operation of its own. Raises UnsupportedError for one that it has not."""
+        """Performs an operation of its own. Raises UnsupportedError for one that it lacks."""
 
 
 _FACTS: dict[str, tuple[Any, str]] = {
@@ -75,7 +75,7 @@ class ExtensionRegistry:
         """
         op = "ExtensionRegistry.register"
         if wrong := [*_checks.facts(extension, _FACTS), *_checks.methods(extension, _METHODS)]:
-            cause = f"{_checks.shown(extension)} is no extension: {'; '.join(wrong)}"
+            cause = f"{_checks.shown(extension)} is not an extension: {'; '.join(wrong)}"
             raise ExtensionError(cause, op=op, remedy="Give it all that BackendExtension has.")
         name = extension.extension_name
         with self._lock:

@@ -24,7 +24,7 @@ def register_gpu_backend(backend: ProviderBackend) -> None:
     global _registered
     op = "register_gpu_backend"
     if wrong := _checks.backend(backend):
-        name, cause = type(backend).__name__, f"{_checks.shown(backend)} is no backend: {'; '.join(wrong)}"
+        name, cause = type(backend).__name__, f"{_checks.shown(backend)} is not a backend: {'; '.join(wrong)}"
         raise provider_error(name, cause, op=op, remedy="Give it all that ProviderBackend has.")
     if isinstance(backend, Backend) and backend.device.type == "cpu":
         raise InvalidValueError(f"{backend!r} is not on a GPU", op=op, remedy="Give one of Backend('cuda').")

@@ -53,5 +53,5 @@ def _loaded(point: EntryPoint) -> BackendProvider:
     if not wrong and found.name != point.name:
         wrong = [f"its name is {found.name!r}, and that of the entry point {point.name!r}"]
     if wrong:
-        raise provider_error(point.name, f"{point.value} is no provider: {'; '.join(wrong)}", remedy=remedy)
+        raise provider_error(point.name, f"{point.value} is not a provider: {'; '.join(wrong)}", remedy=remedy)
     return cast(BackendProvider, found)

@@ -35,7 +35,7 @@ class _Answer:
         self._thread = threading.Thread(target=self._run, args=(function,), name="stator provider", daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # no thread can be had, as under a limit on processes: then there is no limit of time
+        except RuntimeError:  # no thread can be started, as under a limit on processes: then there is no limit of time
             self._run(function)
 
     def running(self) -> bool:

@@ -206,7 +206,7 @@ class BackendRegistry:
 
     def _add(self, provider: BackendProvider, source: str | None, op: str) -> None:
         if wrong := _checks.provider(provider):
-            cause = f"{_checks.shown(provider)} is no provider: {'; '.join(wrong)}"
+            cause = f"{_checks.shown(provider)} is not a provider: {'; '.join(wrong)}"
             name = type(provider).__name__ if [*_checks.facts(provider, _NAME)] else provider.name
             raise provider_error(name, cause, op=op, remedy="Give it all that BackendProvider has.")
         name = provider.name

@@ -115,7 +115,7 @@ class BackendConfig:
         return type(self)(**self.to_dict() | other.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The values that are said, by field."""
+        """The fields set explicitly, with their values."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in found.items() if value is not None}
 
@@ -128,7 +128,7 @@ class BackendConfig:
         return cls._of(values, "BackendConfig.from_dict", "field")
 
     def as_properties(self) -> dict[str, str]:
-        """The values that are said as flat text, such as a file of properties has: flags are true or false."""
+        """The fields set explicitly as flat text, such as a file of properties has: flags are true or false."""
         return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in self.to_dict().items()}
 
     @classmethod

@@ -170,5 +170,5 @@ def check_arena(values: dict[str, Value | None], problems: list[Problem]) -> Non
     """Adds an arena whose size no source says. A wrong size is a problem by itself."""
     wrong = any(problem.field == "memory_pool_size" for problem in problems)
     if values.get("pool_policy") == "arena" and values.get("memory_pool_size") is None and not wrong:
-        rule = "an arena needs a memory_pool_size, and none is said"
-        problems.append(Problem("pool_policy", "'arena'", rule, "Say by memory_pool_size how many bytes it has."))
+        rule = "an arena needs a memory_pool_size"
+        problems.append(Problem("pool_policy", "'arena'", rule, "Set memory_pool_size to its bytes."))

@@ -233,7 +233,7 @@ class Program:
         if tag == "stream":
             return self._backend.current_stream
         if tag == "tuple":
-            _require(type(given) is list, "a tuple that is no list")
+            _require(type(given) is list, "a tuple that is not a list")
             return tuple(self._read(given, values, make))
         if tag == "dict":
             return {

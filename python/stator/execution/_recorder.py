@@ -263,7 +263,7 @@ def unknown_node(recorder: Recorder, nodes: list[_graph.GraphNode]) -> CaptureEr
         return None
     first, last = recorder.unknown[0]
     node = nodes[first] if first < last else None
-    what = "work of another library" if node is None else f"the {node.kind} {node.name!r}, which is no call of an op"
+    what = "work of another library" if node is None else f"the {node.kind} {node.name!r}, which is not a call of an op"
     return CaptureError(
         f"The graph has {what}", op="Graph.save", remedy="Capture it apart from what is to be saved: ops, loops, draws."
     )

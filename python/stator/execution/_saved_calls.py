@@ -16,7 +16,7 @@ from stator.execution import _graph, _recording
 BEGIN, END = "Backend.begin_part", "Backend.end_part"  # of a loop or a branch
 
 _MODULES = {"": stator, "nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special, "sparse": sparse}
-# Functions that are no entries of the op table, since entries of it do their work.
+# Functions that are not entries of the op table, since entries of it do their work.
 _MORE = (
     *("empty_like", "full_like", "ones", "ones_like", "zeros_like"),
     *(f"sparse.{name}" for name in ("compress", "coo_from_dense", "csc_from_dense", "eye", "matmul")),

@@ -111,7 +111,7 @@ def _step_of(given: Any, op: str) -> Step:
     if not isinstance(given, tuple):
         return Step(given)
     if not given:
-        raise InvalidValueError("An empty tuple is no step", op=op, remedy="Give (kernel, grid, block, *args).")
+        raise InvalidValueError("An empty tuple is not a step", op=op, remedy="Give (kernel, grid, block, *args).")
     if not isinstance(given[0], Kernel):
         return Step(*given)
     if len(given) < 3:

@@ -37,7 +37,7 @@ def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], s
     """What Backend.read_ranges does."""
     ...
 def write(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> None:
-    """As write_ranges(), but asynchronous on every device, and lent: also of memory that is left alone until then."""
+    """As write_ranges(), but asynchronous on every device, and lent: the memory must stay unmodified until then."""
     ...
 def write_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
     """What Backend.write_ranges does."""

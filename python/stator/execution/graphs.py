@@ -170,7 +170,7 @@ class GraphCache:
 def _require_f32(op: str, *arrays: Array) -> None:
     for x in arrays:
         if not isinstance(x, Array) or x.dtype.name != "float32":
-            raise DTypeError("An operand is no array of float32", op=op, remedy="Convert it with astype().")
+            raise DTypeError("Operands must be arrays of float32", op=op, remedy="Convert them with astype().")
 
 
 def _add(a: Array, b: Array) -> Array:
@@ -366,7 +366,7 @@ class GraphFunction(Generic[P, R]):
             graph.launch(stream=stream)
             self._keep(key, entry)
         except BaseException:
-            self._entries.pop(key, None)  # the graph of before may have been replaced
+            self._entries.pop(key, None)  # the previous graph may have been replaced
             raise
         belong(made, scopes, backend)
         return entry.result(arguments, made)
@@ -404,7 +404,7 @@ class GraphFunction(Generic[P, R]):
         """Writes the work to a file, for arguments like these, which Backend.load_graph reads in any process.
 
         The function runs once, to record the calls of stator's functions; nothing runs on the device. Arrays that are
-        no arguments are constants, whose values are in the file; generators go on from the state that they have now.
+        not arguments are constants, whose values are in the file; generators go on from the state that they have now.
         Synchronises. CaptureError for what no file can have, such as a kernel of your own.
 
         >>> be.graph(lambda x: x * 2).save(path, be.ones(3))

@@ -22,7 +22,7 @@ def _flag(value: object, op: str) -> Array:
     if isinstance(value, Array) and value.dtype.name == "bool" and value.size == 1:
         return value
     raise DTypeError(
-        "The condition is no array of one bool", op=op, remedy="Return a comparison, or all() or any() of one."
+        "The condition must be an array of one bool", op=op, remedy="Return a comparison, or all() or any() of one."
     )
 
 

@@ -172,7 +172,7 @@ class LaunchSequence:
         """Copies memory of the host into an array at the beginning of every run.
 
         host: a NumPy array of the array's dtype or of bytes, or an object with a contiguous buffer, which each run
-        reads anew. offset: in bytes. Uploads happen in their order, and those that follow each other in memory of the
+        reads again. offset: in bytes. Uploads happen in their order, and those that follow each other in memory of the
         device are one copy. Raises: DTypeError, InvalidValueError, BackendMismatchError.
         """
         added = self._range("LaunchSequence.upload", array, host, offset, None, False)
@@ -181,7 +181,7 @@ class LaunchSequence:
         return self
 
     def static(self, array: Array, host: object, offset: int = 0) -> Self:
-        """As upload(), but by the next run alone, for what steps only read. Called again, the next run uploads anew."""
+        """As upload(), but by the next run alone, for what steps only read. A second call uploads again."""
         added = self._range("LaunchSequence.static", array, host, offset, None, False)
         place = array.data_ptr + added.offset, added.nbytes
         with self._lock:
@@ -212,9 +212,9 @@ class LaunchSequence:
         return self
 
     def repeat(self, n: int, *steps: Any) -> Self:
-        """Sets how often steps, as those of prefix(), are repeated; n may be 0. Without steps, those of before stay.
+        """Sets how often steps, as those of prefix(), are repeated; n may be 0. Without steps, the previous ones stay.
 
-        With 0 repetitions the steps' arrays are not looked at. Raises: DTypeError, InvalidValueError,
+        With 0 repetitions the steps' arrays are not checked. Raises: DTypeError, InvalidValueError,
         BackendMismatchError.
         """
         op = "LaunchSequence.repeat"

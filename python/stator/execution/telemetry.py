@@ -196,7 +196,7 @@ class Profile(Entered):
         self._backend, self._path = backend, path
 
     def _before(self) -> None:
-        """Makes the file, so that what is wrong with the path is said before the block."""
+        """Makes the file, so that a wrong path is reported before the block."""
         with open(self._path, "w"):
             pass
 

@@ -35,7 +35,7 @@ class WorkQueueReport(NamedTuple):
     """What a queue did.
 
     items: that were worked on. launches: of the kernel, or calls of the function. blocks: of a launch; 0 of a function.
-    polls: how often a block looked for an item in vain. milliseconds: of the launches together, between events on their
+    polls: how often a block found no item. milliseconds: of the launches together, between events on their
     stream; of the calls by the clock.
     """
 
@@ -93,7 +93,7 @@ class Ring:
     under way, since the second one begins when the first has ended.
     """
 
-    pause = 50e-6  # seconds between looks at a ring that is full
+    pause = 50e-6  # seconds between polls of a full ring
 
     def __init__(
         self,

@@ -60,14 +60,14 @@ class BackendDevices:
         return len(self.devices())
 
     def is_device_available(self, index: int) -> bool:
-        """Whether the backend's type has a device of the index. DTypeError for what is no integer."""
+        """Whether the backend's type has a device of the index. DTypeError for what is not an integer."""
         try:
             wanted = operator.index(index)
         except TypeError:
             raise DTypeError(
                 f"Got index of type {type(index).__name__}",
                 op="Backend.is_device_available",
-                remedy="Give the number of a device, from 0 on.",
+                remedy="Give the number of a device, at least 0.",
             ) from None
         return any(each.index == wanted for each in self.devices())
 

@@ -89,7 +89,7 @@ def devices() -> tuple[DeviceInfo, ...]:
 def get_devices_by_type(device_type: object) -> tuple[DeviceInfo, ...]:
     """The devices of a type, which may be none.
 
-    device_type: a BackendType or its name; InvalidValueError for unknown ones and for "auto", which is no type.
+    device_type: a BackendType or its name; InvalidValueError for unknown ones and for "auto", which is not a type.
     """
     kind = BackendType.parse(device_type, "get_devices_by_type")
     if kind is BackendType.AUTO:

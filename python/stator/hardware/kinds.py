@@ -10,7 +10,7 @@ from stator.errors import DTypeError, InvalidValueError
 class BackendType(Enum):
     """What a backend runs on; str() and .display_name give the name as people write it.
 
-    stator itself has CPU and CUDA; the others are for providers. AUTO stands for a choice and is no kind of a device.
+    stator itself has CPU and CUDA; the others are for providers. AUTO stands for a choice, not for a kind of device.
 
     >>> from stator.hardware import BackendType
     >>> str(BackendType.WEBGPU), BackendType.parse("cuda:1")
@@ -36,7 +36,7 @@ class BackendType(Enum):
     def _missing_(cls, value: object) -> BackendType:
         known = ", ".join(each.value for each in cls)
         raise InvalidValueError(
-            f"A value of type {type(value).__name__} that is no kind of a device",
+            f"A value of type {type(value).__name__} that is not a kind of a device",
             op="BackendType",
             remedy=f"The types are {known}; BackendType.parse also reads names of devices.",
         )

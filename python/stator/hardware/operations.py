@@ -111,7 +111,9 @@ def operation_capabilities(be: Backend, op: str) -> dict[str, Any] | None:
 def _fits(be: Backend, shape: object, itemsize: int) -> bool:
     extents = (shape,) if isinstance(shape, int) else shape
     if not isinstance(extents, (tuple, list)) or not all(isinstance(n, int) for n in extents):
-        raise DTypeError("A shape is no tuple of integers", op="Backend.supports", remedy="Pass a tuple of integers.")
+        raise DTypeError(
+            "A shape must be a tuple of integers", op="Backend.supports", remedy="Pass a tuple of integers."
+        )
     if any(n < 0 for n in extents):
         raise InvalidValueError(f"shape={shape!r}", op="Backend.supports", remedy="Extents are 0 or more.")
     return len(extents) <= MAX_DIMENSIONS and math.prod(extents) * itemsize <= be.info()["total_memory"]

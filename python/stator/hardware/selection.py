@@ -40,16 +40,16 @@ class DeviceRequirements:
             try:
                 BackendType.parse(self.device_type)
             except (DTypeError, InvalidValueError):
-                wrong.append(f"device_type={self.device_type!r} is no type of devices")
+                wrong.append(f"device_type={self.device_type!r} is not a type of devices")
         for name in ("min_memory", "min_free_memory", "min_gflops"):
             value = getattr(self, name)
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, Real) or not operator.ge(value, 0):
-                wrong.append(f"{name}={value!r} is no number from 0 on")
+                wrong.append(f"{name}={value!r} is not a number of at least 0")
         pair = self.min_compute_capability
         if pair is not None and not (isinstance(pair, tuple) and [type(n) for n in pair] == [int, int]):
-            wrong.append(f"min_compute_capability={pair!r} is no pair of integers")
+            wrong.append(f"min_compute_capability={pair!r} is not a pair of integers")
         for name in ("double_precision", "fast_math", "async_memory", "emulated"):
             if not isinstance(getattr(self, name), bool):
                 wrong.append(f"{name}={getattr(self, name)!r} is neither True nor False")
@@ -59,7 +59,7 @@ class DeviceRequirements:
             )
 
     def missing(self, device: DeviceInfo) -> list[str]:
-        """What the device lacks, in words; empty where it fulfils all. DTypeError for what is no DeviceInfo."""
+        """What the device lacks, in words; empty where it fulfils all. DTypeError for what is not a DeviceInfo."""
         if not isinstance(device, DeviceInfo):
             raise DTypeError(
                 f"Got device of type {type(device).__name__}",
@@ -69,7 +69,7 @@ class DeviceRequirements:
         lacks = []
         kind = None if self.device_type is None else BackendType.parse(self.device_type)
         if kind not in (None, BackendType.AUTO, device.type):
-            lacks.append(f"is no {kind} device")
+            lacks.append(f"is not a {kind} device")
         if device.emulated and not self.emulated:
             lacks.append("is emulated")
         if self.provider is not None and device.provider != self.provider:

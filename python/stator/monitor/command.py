@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _number(value: Any) -> float:
     """A figure of a snapshot, which may have anything in it."""
     if type(value) not in (int, float) or not abs(value) < 2**63:
-        raise TypeError(f"{value!r:.40} is no figure")
+        raise TypeError(f"{value!r:.40} is not a figure")
     return value  # type: ignore[no-any-return]
 
 
 def _text(value: Any) -> str:
     """Text of a snapshot without what a terminal would do something for."""
     if type(value) is not str:
-        raise TypeError(f"{value!r:.40} is no text")
+        raise TypeError(f"{value!r:.40} is not text")
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value))
 
 
@@ -76,12 +76,12 @@ def read(path: Path) -> dict[str, Any]:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as file:  # a FIFO would never be open
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
-                raise ValueError("it is no file of a snapshot")
+                raise ValueError("it is not a file of a snapshot")
             found = json.loads(file.read(LARGEST_FILE))
     except (OSError, ValueError, RecursionError) as error:
         raise _invalid(path, f"cannot be read: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise _invalid(path, "is no snapshot of this version")
+        raise _invalid(path, "is not a snapshot of this version")
     return found
 
 
@@ -117,7 +117,7 @@ def tables(found: dict[str, Any]) -> Group:
     try:
         return _tables(found)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _invalid("the file", f"is no snapshot of this version: {error!r:.80}") from None
+        raise _invalid("the file", f"is not a snapshot of this version: {error!r:.80}") from None
 
 
 def _tables(found: dict[str, Any]) -> Group:

@@ -115,7 +115,7 @@ def quantize(x: Array, scale: Array | float, zero_point: Array | int | None = No
     scale and zero_point: one number; with an axis one for each of its indices; with a block size too, arrays of x's
     shape with the axis divided by it, rounded up, as the last block may be shorter. x is floating. As in
     torch.quantize_per_tensor x is multiplied by 1 / scale, in float32 or for float64 in float64, and rounded to nearest
-    even; ONNX's QuantizeLinear divides, which rounds otherwise where x / scale is about a tie and the scale is no power
+    even; ONNX's QuantizeLinear divides, which differs where x / scale is about a tie and the scale is not a power
     of two. NaN gives the zero point, and so 0 again, where torch and ONNX leave it open. quant_min and quant_max narrow
     the limits. ShapeError for scales of another shape; InvalidValueError for limits that the dtype does not have, and
     for Python numbers: a scale that is not positive, a zero point out of the limits. What is in arrays is not read for

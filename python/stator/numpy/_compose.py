@@ -67,7 +67,7 @@ def spacing(x: Array) -> Array:
     """The distance to the next number away from zero, with the sign of x."""
     size = stator.copy(stator.abs(x))
     top = float(np.finfo(x.dtype.numpy()).max)
-    end = stator.equal(size, top)  # the number after the largest is no number: the one before it is as far
+    end = stator.equal(size, top)  # the number after the largest is not a number: the one before it is as far
     bits = size.view(LAYOUT[x.dtype.name][0])
     near = stator.where(end, stator.subtract(bits, 1), stator.add(bits, 1)).view(x.dtype)
     gap = stator.copysign(stator.abs(stator.subtract(near, size)), x)

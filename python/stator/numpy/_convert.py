@@ -25,7 +25,7 @@ Out: TypeAlias = "Array | tuple[Array] | None"
 
 
 def refused(value: object, op: str) -> DTypeError:
-    """The error for what is no Array and is not converted."""
+    """The error for what is not an Array and is not converted."""
     if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
         remedy = "Convert it with stator.asarray(x)."
     elif hasattr(value, "__dlpack__"):
@@ -97,7 +97,7 @@ def dtype(value: DTypeLike) -> DType:
             raise
         try:
             return stator.dtype(np.dtype(value))
-        except (TypeError, ValueError):  # ValueError of text that is no text
+        except (TypeError, ValueError):  # ValueError of malformed text
             pass
         raise
 

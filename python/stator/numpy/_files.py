@@ -19,7 +19,7 @@ def _host(value: ArrayLike, op: str) -> np.ndarray[Any, Any]:
     """A copy on the host in a dtype that NumPy's formats have."""
     x = _convert.array(value, op)
     if x.dtype == stator.bfloat16:
-        raise DTypeError("bfloat16 is no dtype of .npy files", op=op, remedy="Convert it with x.astype('float32').")
+        raise DTypeError(".npy files cannot hold bfloat16", op=op, remedy="Convert it with x.astype('float32').")
     return x.to_numpy()
 
 

@@ -1,4 +1,4 @@
-"""Elementwise functions that are no ufuncs, and comparisons of whole arrays."""
+"""Elementwise functions that are not ufuncs, and comparisons of whole arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def clip(
     dtype: Any = None,
     casting: str = "same_kind",
 ) -> Array:
-    """The elements limited to a range; None is no bound."""
+    """The elements limited to a range; None means no bound."""
     low, high = a_min if min is None else min, a_max if max is None else max
     return _convert.called("clip", a, low, high, _convert.out_array(out, "clip"), dtype=dtype, casting=casting)
 

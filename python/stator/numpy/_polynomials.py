@@ -116,7 +116,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The product of two polynomials."""
     a, b = (_flat(v, "polymul") for v in _vectors("polymul", a1, a2))
-    # Leading zeros are no part of the result, as in NumPy.
+    # Leading zeros are not part of the result, as in NumPy.
     return _product(_trimmed(a), _trimmed(b))
 
 

@@ -97,7 +97,7 @@ def _check_weights(w: Array, counts: bool) -> None:
     if counts and w.dtype.kind in "fc" and bool(stator.any(stator.not_equal(w, stator.round(w)))):
         raise DTypeError("fweights that are not whole", op="cov", remedy="Give integers, or use aweights.")
     if w.dtype.kind != "u" and bool(stator.any(stator.less(w, 0))):
-        raise InvalidValueError("Negative weights", op="cov", remedy="Give weights from 0 on.")
+        raise InvalidValueError("Negative weights", op="cov", remedy="Give weights of at least 0.")
 
 
 def _variables(x: Array, rowvar: bool) -> Array:

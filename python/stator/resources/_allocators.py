@@ -166,7 +166,7 @@ class PoolAllocator:
     def deallocate(self, address: int, nbytes: int = 0, stream: object = 0) -> None:
         """Takes memory back, once the stream has done what it was given so far. InvalidValueError for other memory.
 
-        nbytes is not looked at. Asynchronous while the backend is open.
+        nbytes is ignored. Asynchronous while the backend is open.
         """
         from stator.execution._lending import take_back
 

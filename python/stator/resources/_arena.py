@@ -87,7 +87,7 @@ class BufferArena(Mapping[str, "Array"]):
 
         alignment: of its offset, in bytes, a power of two; None is the arena's. Raises: OutOfMemoryError where the
         rest does not suffice, and nothing is cut off; InvalidValueError for a name that is there already, and for an
-        alignment that is no power of two or less than an element.
+        alignment that is not a power of two or less than an element.
         """
         op = "BufferArena.take"
         if not isinstance(name, str):
@@ -139,7 +139,9 @@ class BufferArena(Mapping[str, "Array"]):
 
     def _found(self, name: str, op: str) -> _Part:
         if name not in self._parts:
-            raise InvalidValueError(f"name={name!r}, which is no part", op=op, remedy=f"Its parts are {sorted(self)}.")
+            raise InvalidValueError(
+                f"name={name!r}, which is not a part", op=op, remedy=f"Its parts are {sorted(self)}."
+            )
         return self._parts[name]
 
     def __repr__(self) -> str:

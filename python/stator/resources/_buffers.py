@@ -23,7 +23,7 @@ class BufferDescriptor:
     """Memory of a device: size in bytes, dtype of the elements as which it is seen (None: uint8), and its usage.
 
     usage is a word of the caller's for what the memory is for, which errors show; memory of CUDA serves every use.
-    InvalidValueError for a size that is negative, that has 2**63 bytes or more, or that is no multiple of an element.
+    InvalidValueError for a size that is negative, 2**63 bytes or more, or not a multiple of an element.
 
     >>> stator.resources.BufferDescriptor(1024, dtype="float32").shape
     (256,)

@@ -102,7 +102,7 @@ class UnifiedAllocation(ScopedResource[Array]):
 
     @property
     def access_hints(self) -> AccessHints:
-        """What the pages were advised. Of a part that was advised otherwise nothing is said."""
+        """What the pages were advised. A part that was advised otherwise is not reported."""
         state = _managed.advice_state(self._array("access_hints"))
         return AccessHints() if state is None else AccessHints(state[0], state[2])
 

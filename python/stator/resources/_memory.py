@@ -80,7 +80,7 @@ class BackendMemory:
     def set_allocation_failure_callback(
         self, callback: Callable[[int], object] | None, /
     ) -> Callable[[int], object] | None:
-        """Sets what allocations call when no memory is left; None for nothing. Returns the one of before.
+        """Sets what allocations call when no memory is left; None for nothing. Returns the previous one.
 
         callback(nbytes) frees something, such as arrays of a cache, and returns True to have the allocation of nbytes
         bytes tried again, at most 16 times; or False, and then the spill callback is asked, and else
@@ -99,7 +99,7 @@ class BackendMemory:
         return self._set_memory_callback("failure", callback, "Backend.set_allocation_failure_callback")
 
     def set_spill_callback(self, callback: Callable[[int], object] | None, /) -> Callable[[int], object] | None:
-        """Sets what moves memory to the host when none is left; None for nothing. Returns the one of before.
+        """Sets what moves memory to the host when none is left; None for nothing. Returns the previous one.
 
         callback(nbytes) moves what it can spare, at best nbytes bytes, copies arrays to NumPy and lets go of them, and
         returns how many bytes that freed; while that is more than 0 the allocation is tried again, at most 32 times. It
@@ -125,7 +125,7 @@ class BackendMemory:
 
         Whole blocks are given back, the largest first, page-locked memory last. What pool_policy="arena" reserved, and
         memory_pool_size bytes of the driver's pool, stay. Does not wait: on cuda the device has the memory when the
-        streams have come so far. DTypeError and InvalidValueError for what is no number of bytes.
+        streams have come so far. DTypeError and InvalidValueError for what is not a number of bytes.
 
         >>> with stator.Backend("cpu") as other:
         ...     x, y = other.empty(2**17), other.empty(2**18)
@@ -147,7 +147,7 @@ class BackendMemory:
         return self._trim(keep, True, "Backend.trim_pinned_memory")
 
     def reset_peak_memory_stats(self) -> None:
-        """Lets peak_bytes of memory_stats() begin anew, with what is live now. Does not wait.
+        """Lets peak_bytes of memory_stats() start from what is live now. Does not wait.
 
         >>> with stator.Backend("cpu") as other:
         ...     other.zeros(2**17).tolist()[:1]

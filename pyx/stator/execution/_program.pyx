@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Programs and kernels of users: compiling, and launches whose arguments are checked."""
+"""Programs and user kernels: compiling, and launches whose arguments are checked."""
 from collections import namedtuple
 
 import numpy as np

@@ -62,7 +62,7 @@ cdef class CapturedDraws:
 
 
 def begin_draws(backend: Backend) -> None:
-    """A capture begins: what is drawn in it is drawn anew by every launch of the graph."""
+    """A capture begins: every launch of the graph draws new numbers."""
     global begun_captures
     if draws_of_backend(backend) is not None:
         raise CaptureError("Another stream of the backend is being captured", op="Backend.capture",

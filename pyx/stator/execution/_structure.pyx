@@ -41,7 +41,7 @@ cdef Place ARRAY = Place()
 
 
 cdef class Constant:
-    """A value that is no array."""
+    """A value that is not an array."""
     cdef object key
     cdef readonly object value
 

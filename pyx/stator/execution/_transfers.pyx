@@ -116,7 +116,7 @@ def check_ranges(backend: Backend, ranges: list[tuple[Array, int, object]], to_h
 
 
 def write(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> None:
-    """As write_ranges(), but asynchronous on every device, and lent: also of memory that is left alone until then."""
+    """As write_ranges(), but asynchronous on every device, and lent: the memory must stay unmodified until then."""
     transfer(backend, ranges, False, stream, "Backend.write_ranges", cpp.lent if lent else cpp.staged)
 
 

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Pooling to given extents, the way back from largest elements, and the gradients of both."""
+"""Pooling to given extents, unpooling of largest elements, and the gradients of both."""
 from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport enter
 from stator._convert cimport to_extents, to_flag, to_lengths

@@ -1,4 +1,4 @@
-"""Kernels of users in captured work."""
+"""User kernels in captured work."""
 
 import gc
 

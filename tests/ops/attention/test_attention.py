@@ -62,7 +62,7 @@ def test_so_many_queries_that_warps_take_two_strips(be, dtype):
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_few_queries_of_many_keys(be, dtype):
-    """Which the host reads in one pass for each query; also with keys that are no multiple of four."""
+    """Which the host reads in one pass for each query; also with keys that are not a multiple of four."""
     for queries, keys in ((1, 600), (3, 301), (4, 2)):
         given = operands(dtype, queries, keys, 64, 32)
         compare(be, given)

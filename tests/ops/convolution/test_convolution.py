@@ -248,7 +248,7 @@ def test_halves_whose_channels_fill_vectors(be, name, x, weight, options):
 
 
 def test_gradients_take_their_scratch_memory_in_turn(be):
-    """That of the gradient of x, a weight arranged anew, is free when that of the weight's, a part of it, is taken."""
+    """That of the gradient of x, a rearranged weight, is free when that of the weight's, a part of it, is taken."""
     with stator.Backend(be.device_name) as own:
         x, w, grad = (own.ones(shape, dtype="float32") for shape in ((1, 128, 8, 8), (128, 128, 8, 8), (1, 128, 1, 1)))
         before = own.memory_stats()["live_bytes"]

@@ -35,7 +35,7 @@ REFUSED = {
         E.InvalidValueError,
         "delta=-1",
     ),
-    "delta that is no number": (lambda a: nn.huber_loss(a.x, a.y, delta=float("nan")), E.InvalidValueError, "delta"),
+    "delta that is not a number": (lambda a: nn.huber_loss(a.x, a.y, delta=float("nan")), E.InvalidValueError, "delta"),
     "beta": (lambda a: nn.smooth_l1_loss(a.x, a.y, beta=-0.5), E.InvalidValueError, "beta=-0.5"),
     "infinite beta": (
         lambda a: nn.smooth_l1_loss_backward(a.one, a.x, a.y, beta=float("inf")),

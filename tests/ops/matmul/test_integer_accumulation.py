@@ -39,9 +39,9 @@ def test_addmm_of_integers_has_the_common_dtype(be):
 def test_bad_factors_and_dtypes_are_refused(be):
     x = be.zeros((2, 3), dtype="int32")
     y = be.zeros((3, 3), dtype="int32")
-    with pytest.raises(DTypeError, match="Alpha that is no integer"):
+    with pytest.raises(DTypeError, match="Alpha that is not an integer"):
         stator.addmm(x, x, y, alpha=0.5)
-    with pytest.raises(DTypeError, match="Beta that is no integer"):
+    with pytest.raises(DTypeError, match="Beta that is not an integer"):
         stator.baddbmm(x[None], x[None], y[None], beta=1j)
     with pytest.raises(ValueError, match="Beta that is out of range for int32"):
         stator.addmm(x, x, y, beta=2**31)

@@ -240,7 +240,7 @@ def test_masks_and_gradients(be, row, dtype):
 @pytest.mark.parametrize("shape", [(6, 9), (3, 8, 16)])
 @pytest.mark.parametrize("causal", [True, False])
 def test_softmax_of_chosen_elements(be, shape, causal):
-    """Against what torch makes of scores that are -inf where they take no part, whose results are not looked at."""
+    """Against what torch makes of scores that are -inf where they take no part, whose results are not compared."""
     x, g, mask = draw(shape), draw(shape, seed=1), np.random.default_rng(2).random(shape) < 0.6
     mask[..., 0] = True  # torch has NaN where nothing takes part
     seen = mask & np.tril(np.ones(shape[-2:], bool)) if causal else mask

@@ -75,7 +75,7 @@ def test_gradients_of_the_logarithm(be, dtype, shape, axis):
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_what_takes_no_part_counts_for_no_gradient(be, dtype):
-    """Gradients that are no numbers, and lines without elements."""
+    """Gradients that are not numbers, and lines without elements."""
     x, g, mask = drawn((4, 16), dtype), drawn((4, 16), dtype, 2), np.random.default_rng(3).random((4, 16)) < 0.5
     mask[1] = False
     g[~mask] = np.nan

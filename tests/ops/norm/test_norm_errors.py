@@ -51,7 +51,7 @@ REFUSED = {
     ),
     "small negative eps": (lambda a: nn.layer_norm(a.x, eps=-1e-9), E.InvalidValueError, "eps=-1e-09"),
     "negative eps": (lambda a: nn.layer_norm(a.x, eps=-1), E.InvalidValueError, "eps=-1"),
-    "eps that is no number": (lambda a: nn.rms_norm(a.x, eps=float("nan")), E.InvalidValueError, "eps"),
+    "eps that is not a number": (lambda a: nn.rms_norm(a.x, eps=float("nan")), E.InvalidValueError, "eps"),
     "grad of another shape": (lambda a: nn.layer_norm_backward(a.x[0], a.x), E.ShapeError, "grad"),
     "groups that do not divide": (lambda a: nn.group_norm(a.x, 3), E.InvalidValueError, "4 channels in 3 groups"),
     "no groups": (lambda a: nn.group_norm(a.x, 0), E.InvalidValueError, "0 groups"),

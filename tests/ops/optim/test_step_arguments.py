@@ -33,7 +33,7 @@ CASES = {
     "beta of one": (lambda be: call(be, betas=(1.0, 0.9)), ValueError, "beta1=1"),
     "negative eps": (lambda be: call(be, eps=-1.0), ValueError, "eps=-1"),
     "negative rate": (lambda be: call(be, lr=-1e-9), ValueError, "lr=-1e-09"),
-    "rate that is no number": (lambda be: call(be, "sgd_step", lr=float("nan")), ValueError, "lr=nan"),
+    "rate that is not a number": (lambda be: call(be, "sgd_step", lr=float("nan")), ValueError, "lr=nan"),
     "scale of zero": (lambda be: call(be, "lion_step", grad_scale=0.0), ValueError, "grad_scale=0"),
     "negative scale": (lambda be: nn.clip_grad_norm([be.ones((2,))], 1.0, grad_scale=-2), ValueError, "grad_scale=-2"),
     "infinite rate": (lambda be: call(be, lr=float("inf")), ValueError, "lr=inf"),

@@ -32,7 +32,7 @@ def test_conjugate_gradients_solve(be, dtype, kind):
 @pytest.mark.parametrize("rtol", [0.5, 1e-3, 1e-10])
 @pytest.mark.parametrize("preconditioned", [False, True])
 def test_it_stops_where_scipy_does(be, rtol, preconditioned):
-    """Looked at every 16 iterations, the result is that of the first iteration that is good enough."""
+    """With a check every 16 iterations, the result is that of the first iteration that is good enough."""
     m = sp.diags_array(1 / LAPLACE.diagonal()).tocsr() if preconditioned else None
     ours = None if m is None else sparse.from_scipy(m, device=be)
     a, b = sparse.from_scipy(LAPLACE, device=be), be.asarray(B)

@@ -42,7 +42,7 @@ def compute_mode_exclusive(env):
     set_driver(env, devices=(replace(env.driver.devices[0], compute_mode=3),))
 
 
-@broken("emulation-fails", "'h2000' is no device profile")
+@broken("emulation-fails", "'h2000' is not a device profile")
 def emulated_device_of_no_profile(env):
     set_variables(env, STATOR_EMULATE="h2000")
-    set_package(env, cuda_usable=False, cuda_reason="STATOR_EMULATE=h2000: 'h2000' is no device profile")
+    set_package(env, cuda_usable=False, cuda_reason="STATOR_EMULATE=h2000: 'h2000' is not a device profile")

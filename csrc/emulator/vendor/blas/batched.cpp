@@ -1,5 +1,5 @@
 // Factorisations of batches in cuBLAS: arrays of pointers in device memory. The infos of getrs and geqrf are the host's
-// and speak of arguments only.
+// and concern arguments only.
 #include "emulator/vendor/blas/handle.hpp"
 #include "emulator/vendor/common/call.hpp"
 #include "emulator/vendor/common/dense.hpp"

@@ -136,7 +136,7 @@ STATOR_VENDOR(Status, cublasGemmStridedBatchedEx_64,
 }
 
 // The lists of addresses are in device memory. The library's kernels load 16 bytes at a time of matrices whose
-// addresses they cannot look at before.
+// addresses they cannot read before.
 STATOR_VENDOR(Status, cublasGemmBatchedEx_64,
               (void* handle, int op_a, int op_b, int64_t m, int64_t n, int64_t k, const void* alpha,
                const void* const* a, Type type_a, int64_t lda, const void* const* b, Type type_b, int64_t ldb,

@@ -50,7 +50,8 @@ T not_a_number() {
   return T(std::numeric_limits<lapack::Real<T>>::quiet_NaN());
 }
 
-// LAPACK's info of a Cholesky factor: a pivot that is not a number is no positive one, which OpenBLAS does not notice.
+// LAPACK's info of a Cholesky factor: a pivot that is not a number is not a positive one, which OpenBLAS does not
+// notice.
 template <class T>
 int cholesky_info(int found, const std::vector<T>& factor, int64_t n) {
   for (int64_t i = 0; i < n && (found == 0 || i + 1 < found); ++i)

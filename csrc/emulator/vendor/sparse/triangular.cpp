@@ -76,7 +76,7 @@ Status find_matrix(Op op_a, Op op_b, const void* a, const void* b, const void* c
   return check(solve, algorithm);
 }
 
-// Alpha is looked at in every phase, and used in the last.
+// Alpha is read in every phase, and used in the last.
 Status begin(void* handle, const void* alpha, Type compute, Analysis* state, Handle** h, std::complex<double>* factor) {
   Status status = Status::success;
   *h = use(handle, solution_name, status);
@@ -137,7 +137,7 @@ void run(const Solve& s, const Analysis::Found& found, std::complex<double> fact
       for (int64_t e = a.offsets[size_t(i)]; e < a.offsets[size_t(i) + 1]; ++e) {
         const int64_t k = a.indices[size_t(e)];
         if (k == i) pivot += a.values[size_t(e)];
-        if (upper ? k > i : k < i) sum -= times(a.values[size_t(e)], column[k]);  // the other triangle is not looked at
+        if (upper ? k > i : k < i) sum -= times(a.values[size_t(e)], column[k]);  // the other triangle is not read
       }
       column[i] = unit ? sum : sum / pivot;
       store(s.c.type, s.c.values, s.c.at(i, j), column[i]);

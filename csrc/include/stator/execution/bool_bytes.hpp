@@ -1,4 +1,4 @@
-// Bool arrays whose bytes may be others than 0 and 1: memory of others, memory that write_ranges has written, and views
+// Bool arrays whose bytes may not be 0 or 1: foreign memory, memory that write_ranges has written, and views
 // of elements of another dtype. C++ has no such bools, and no op reads them as a bool. A binding to a language in which
 // every byte but 0 is true gives its ops plain_bools instead.
 #pragma once

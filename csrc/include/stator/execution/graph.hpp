@@ -72,8 +72,8 @@ class STATOR_API Graph {
   // capture. It costs a call where it is another one than the launch before has left.
   void launch(const Stream& stream = {}, std::span<const random::State> states = {}) const;
 
-  // Makes arrays that the captured work used its arguments, which every launch gives anew, and lets every launch make
-  // its results anew. False where the address of one is known to a library alone, so that only another capture can
+  // Makes arrays that the captured work used its arguments, which every launch passes again, and lets every launch make
+  // new results. False where the address of one is known to a library alone, so that only another capture can
   // change it. `results` were made by the capture.
   bool bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const;
   // Numbers of those allocations of the capture that results lie in and that had been used for something else before,

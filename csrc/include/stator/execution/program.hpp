@@ -1,4 +1,4 @@
-// Programs: kernels of users, compiled from CUDA C++ by NVRTC or loaded from PTX or machine code, and their launches on
+// Programs: user kernels, compiled from CUDA C++ by NVRTC or loaded from PTX or machine code, and their launches on
 // arrays. On the cpu every function throws UnsupportedError, since stator's kernels alone run there.
 #pragma once
 

@@ -8,7 +8,7 @@ namespace stator {
 
 STATOR_API uint32_t new_scope() noexcept;
 
-// What this thread makes from now on belongs to the scope; 0 for none. Returns the one of before.
+// What this thread makes from now on belongs to the scope; 0 for none. Returns the previous one.
 STATOR_API uint32_t enter_scope(uint32_t scope) noexcept;
 
 // Closes what belongs to the scope, of this backend: buffers, page-locked memory, events and graphs. Later uses throw

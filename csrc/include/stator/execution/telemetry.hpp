@@ -57,7 +57,7 @@ STATOR_API std::vector<TraceRange> end_trace(const Backend&, uint64_t* dropped);
 // Calls that wait for the device warn, as libraries do (stator/libraries.hpp), or throw SynchronizationError before
 // they wait. Backend::close waits all the same.
 enum class WaitReports : uint8_t { none, warnings, errors };
-STATOR_API WaitReports report_waits(const Backend&, WaitReports);  // returns those of before
+STATOR_API WaitReports report_waits(const Backend&, WaitReports);  // returns the previous mode
 STATOR_API WaitReports wait_reports(const Backend&);
 
 }  // namespace stator

@@ -20,7 +20,7 @@ struct ByteRange {
 
 // Which memory of the host the copies use. copied: a call returns when it has read it, and on the cpu it copies at
 // once. staged: the same, through page-locked memory on every device, so that the call does not wait for the stream.
-// lent: the memory exists, and is left alone, until the stream has passed the copies, which use it directly; they are
+// lent: the memory must stay valid and unmodified until the copies complete; they use it directly, and are
 // asynchronous where it is page-locked.
 enum class HostMemory : uint8_t { copied, staged, lent };
 

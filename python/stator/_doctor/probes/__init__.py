@@ -1,1 +1,1 @@
-"""The probes, in a module per subject: each looks at an Environment and yields what it finds."""
+"""The probes, in a module per subject: each inspects an Environment and yields what it finds."""

@@ -25,7 +25,7 @@ CACHE_READ_ONLY = warning(
 )
 CACHE_SIZE_WRONG = warning(
     "cache-size-wrong",
-    "CUDA_CACHE_MAXSIZE is no number of bytes from 1 to 4 GiB",
+    "CUDA_CACHE_MAXSIZE is not a number of bytes from 1 to 4 GiB",
     "The driver ignores it, or keeps nothing.",
     "Set it to a number of bytes such as 4294967296, or not at all.",
 )

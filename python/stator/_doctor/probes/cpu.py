@@ -43,7 +43,7 @@ THREADS_OVERSUBSCRIBED = warning(
 )
 THREADS_WRONG = warning(
     "threads-wrong",
-    "a variable of a number of threads is no positive number",
+    "a variable of a number of threads is not a positive number",
     "Libraries ignore it, or take one thread.",
     "Set it to a positive number, or not at all.",
 )

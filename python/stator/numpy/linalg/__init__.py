@@ -179,7 +179,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array
     if y.ndim != 1:
         matrix(y, op)
     if x.shape[0] != y.shape[0]:
-        raise LinAlgError(f"The shapes {x.shape} and {y.shape}", op=op, remedy="Both need as many rows.")
+        raise LinAlgError(f"The shapes {x.shape} and {y.shape}", op=op, remedy="Both must have equal numbers of rows.")
     dtype = stator.result_type(_convert.floating(x).dtype, _convert.floating(y).dtype)
     x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
     found = linalg.lstsq(x, y, rtol=_eps(x) if rcond is not None and rcond < 0 else rcond)

@@ -268,7 +268,7 @@ class Continuous(Draws):
         a = self._parameter(op, "alpha", alpha, NOT_NEGATIVE)
         if not isinstance(a, Array) or a.ndim != 1:
             kind = InvalidValueError if isinstance(a, Array) else DTypeError
-            raise kind("alpha is no vector", op=op, remedy="Pass one number for each share.")
+            raise kind("alpha is not a vector", op=op, remedy="Pass one number for each share.")
         shape = (*shape_of(size, op=op), a.shape[0])
         return stator.nn.softmax(self._log_gamma(a, shape), axis=-1)
 

@@ -198,7 +198,7 @@ class Discrete(Draws):
         op = "random.multinomial"
         trials, p = self._whole(op, "n", n), self._parameter(op, "pvals", pvals, PROBABILITY)
         if not isinstance(p, Array) or p.ndim == 0:
-            raise InvalidValueError("pvals is no vector", op=op, remedy="Pass the probabilities of the outcomes.")
+            raise InvalidValueError("pvals is not a vector", op=op, remedy="Pass the probabilities of the outcomes.")
         if not isinstance(pvals, Array):
             import numpy as np
 

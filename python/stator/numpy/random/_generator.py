@@ -68,7 +68,7 @@ class Generator(Discrete, Continuous):
             return self._bits.integers(int(low), int(high), size, dtype=found, endpoint=endpoint)
         for bound in (low, high):
             if isinstance(bound, float) or (isinstance(bound, Array) and bound.dtype.kind not in "iu"):
-                raise DTypeError("The bounds are no integers", op="random.integers", remedy="Pass integers.")
+                raise DTypeError("The bounds must be integers", op="random.integers", remedy="Pass integers.")
         return self._integers(low, high, size, found, endpoint)
 
     def choice(

@@ -1,4 +1,4 @@
-// For kernels of users: records that any thread appends, of which the host reads all at once (Backend.diagnostics).
+// For user kernels: records that any thread appends, of which the host reads all at once (Backend.diagnostics).
 #pragma once
 
 namespace stator {

@@ -1,4 +1,4 @@
-// For kernels of users: items that the host puts into a ring while blocks take them out (Backend.work_queue).
+// For user kernels: items that the host puts into a ring while blocks take them out (Backend.work_queue).
 //
 //   __global__ void scale(stator::WorkQueue<Item> queue, float* x) {
 //     Item item;
@@ -12,7 +12,7 @@ namespace stator {
 //
 // The ring is page-locked memory of the host. There are words of 64 bits: how many items were put; the size of a
 // kernel's items, where it is not the queue's; for each slot the number of the last item that is done, counted from 1;
-// for each block how often it looked for an item in vain. Behind them are the slots.
+// for each block how often it found no item. Behind them are the slots.
 template <class Item>
 class WorkQueue {
  public:
@@ -77,7 +77,7 @@ class WorkQueue {
   unsigned long long* claimed_;  // how many items blocks took, in memory of the device
   unsigned long long capacity_;
   unsigned item_bytes_;
-  unsigned polls_;           // in vain, after which a block leaves
+  unsigned polls_;           // without an item, after which a block leaves
   unsigned long long item_;  // that the block works on
 };
 
