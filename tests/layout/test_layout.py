@@ -157,7 +157,7 @@ def test_device_code_lives_in_two_folders():
     assert not [name(p) for p in FILES if p.suffix in (".cu", ".cuh") and not name(p).startswith(rooms)]
 
 
-def test_columns_are_told_apart_below_kernels_only():
+def test_targets_differ_below_kernels_only():
     assert not found(
         r"\bSTATOR_(HOST|CHECKED)\b",
         [p for p in under("csrc") if not re.match(r"csrc/(device|host|runtime|libs)/", name(p))],
@@ -192,7 +192,7 @@ def test_kernels_state_the_size_of_their_blocks():
     assert not found(r"\bSTATOR_KERNEL(_RESIDENT)?\b(?!\(Size\b)|__global__|__launch_bounds__", under("csrc/kernels"))
 
 
-def test_kernels_and_device_code_are_inside_their_column():
+def test_kernels_and_device_code_are_inside_their_target():
     sources = [p for p in under("csrc/kernels", "csrc/device", "csrc/host") if p.suffix in (".cu", ".cuh")]
     declares = re.compile(r"^\s*(namespace|template|struct|inline|STATOR_(FN|KERNEL))\b", re.MULTILINE)
     target = "namespace stator::STATOR_TARGET"
