@@ -73,7 +73,7 @@ bool is_found(Open open) {
 // A warning of stator's own, which goes the way of those about libraries (stator/libraries.hpp).
 void give_warning(std::string text);
 
-// A library that something slower stands in for where it is missing, which is looked for once per process.
+// A library with a slower built-in fallback, which is searched for once per process.
 class Replaceable {
  public:
   // `open` looks up the library and throws LibraryNotFoundError.

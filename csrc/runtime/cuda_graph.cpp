@@ -60,7 +60,7 @@ Status note(ContextHandle handle, StreamHandle stream, F make) {
     if (const Status code = state_of(stream_of(stream), &state)) return code;
     const std::lock_guard lock(captures.mutex);
     CudaRecording* const recording = captures.find(state.id);
-    if (!recording) return status::success;  // somebody else's
+    if (!recording) return status::success;  // another library's
     CudaCall call;
     if (state.count == 1 && recording->parts.empty()) call.node = state.last[0];  // CUDA updates no nodes within parts
     const Status code = make(call);

@@ -206,7 +206,7 @@ struct Table {
   Status (*inject_fault)(ContextHandle);
   // The message of the sticky fault: of host and of emulated cuda devices; else "".
   std::string (*fault_message)(ContextHandle);
-  // What the table handed out and has not got back, counted independently of the Tracker: {memory, pinned, streams,
+  // Outstanding handles of the table, counted independently of the Tracker: {memory, pinned, streams,
   // events, contexts, graphs}.
   std::array<int64_t, 6> (*outstanding)();
 };
@@ -308,7 +308,7 @@ class Runtime {
   Status unregister_host_noexcept(void* pointer);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
   // host: copies a few bytes to memory of the caller at once, and counts it as a copy and a wait. False, with nothing
-  // done or counted, where that would wait for work, is checked for its order, or is to fail.
+  // done or counted, where that would wait for work, is checked for its order, or has a failure injected.
   bool read_now(void* to, const void* from, size_t bytes, StreamHandle) noexcept;
   void fill(void* pointer, int byte, size_t bytes, StreamHandle, const Record&);
   StreamHandle stream_create(int priority = 0, uint16_t op = no_op);

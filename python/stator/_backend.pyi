@@ -115,7 +115,7 @@ class Stream:
         It runs on a thread of the runtime, or one that waits for the stream, and must not wait for other work of the
         device; a call of stator in it raises UnsupportedError. What it raises goes to sys.unraisablehook. close() and
         the end of the process wait for it; after a fault of the device it is dropped. An emulated device calls it when
-        somebody waits for the stream.
+        a thread waits for the stream.
         """
         ...
     @property

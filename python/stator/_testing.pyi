@@ -22,7 +22,7 @@ def lift(backend: Backend) -> int:
     """Ends an injection; returns the number of runtime calls since inject, where asked for that of allocations."""
     ...
 def outstanding(kind: str) -> dict[str, int]:
-    """The objects that the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
+    """The outstanding objects of the runtime of "cpu" or "cuda", by its own count."""
     ...
 def set_block_seed(backend: Backend, seed: int) -> None:
     """Sets the seed of the order of blocks and fibers in the checked target."""

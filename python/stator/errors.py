@@ -186,7 +186,7 @@ class InFlightError(StatorError, RuntimeError):
 
 
 class CleanupError(StatorError, RuntimeError):
-    """Cleanups of resources raised: .errors has what, in their order. All the others ran."""
+    """Some cleanups raised: .errors has the exceptions, in their order. All others ran."""
 
     errors: tuple[BaseException, ...] = ()
 
@@ -206,7 +206,7 @@ class ProviderError(StatorError, RuntimeError):
 
 
 class ExtensionError(StatorError, RuntimeError):
-    """Extensions of a backend failed: .errors has what each of them raised, by its name."""
+    """Extensions of a backend failed: .errors has the exception of each, by name."""
 
     errors: dict[str, BaseException] = {}  # noqa: RUF012 - the default of a field, never changed
 

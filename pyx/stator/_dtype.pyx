@@ -139,7 +139,7 @@ cdef DType find(object value):
     except Exception:  # of any type: NumPy reads the attributes of any object
         return None
     found = lookup.get(spec.name) if spec.isnative else None
-    # NumPy takes microseconds for a name. Other spellings are few, but for those that somebody makes up.
+    # NumPy takes microseconds for a name. Other spellings are few, but for invented ones.
     if found is not None and len(lookup) < 200 and (type(value) is str or isinstance(value, (np.dtype, type))):
         lookup[value] = found
     return found

@@ -47,7 +47,7 @@ def leak_buffer(backend: Backend, nbytes: int) -> None:
 
 
 def outstanding(kind: str) -> dict[str, int]:
-    """The objects that the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
+    """The outstanding objects of the runtime of "cpu" or "cuda", by its own count."""
     cdef bint cuda = to_choice(kind, ("cpu", "cuda"), "testing.outstanding", "kind") == 1
     cdef cpp_backend.DeviceType type = cpp_backend.cuda if cuda else cpp_backend.cpu
     cdef cpp.Counts counts

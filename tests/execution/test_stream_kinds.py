@@ -343,7 +343,7 @@ def test_every_failing_call_adopts_nothing(cuda, device, other):
 
 
 def test_host_memory_is_copied_without_waiting_for_the_stream(cuda, device):
-    """What runs on an emulated device without a seed is what somebody waited for; the first copy asks for no event."""
+    """What runs on an emulated device without a seed is what was waited for; the first copy asks for no event."""
     seen, host = [], np.arange(1000)
     with stator.Backend(device) as be, be.stream(1) as stream:
         stream.add_callback(lambda: seen.append(1))

@@ -1,6 +1,6 @@
 """Exported memory of an emulated device is not used again before the work of its consumer's stream.
 
-Nothing runs on an emulated device before somebody waits for it, so that a wait that is missing shows each time.
+Nothing runs on an emulated device before a thread waits for it, so that a wait that is missing shows each time.
 """
 
 import emulated

@@ -16,7 +16,7 @@ using Work = std::function<void(int64_t, int64_t)>;
 
 constexpr int many = 10'000, bound = 3'000;
 
-// Work that holds its stream until somebody opens it.
+// Work that holds its stream until it is opened.
 struct Gate {
   std::atomic<bool> begun{false}, open{false};
   const Work work = [this](int64_t, int64_t) { pass(); };

@@ -126,7 +126,7 @@ void test_woken_workers_leave_the_caller_its_cpu() {
     CPU_CLR(cpu, &(only = all));
     CHECK(CPU_EQUAL(&seen, &only));
   }
-  if (!cpus.empty()) {  // what somebody else has given the worker stands
+  if (!cpus.empty()) {  // an affinity set from outside stays
     only = mine;
     const std::function<void(int64_t, int64_t)> move = [&](int64_t, int64_t) {
       sched_setaffinity(0, sizeof only, &only);

@@ -1,6 +1,6 @@
 """What the streams of a backend share: memory that one gives back and another takes, and copies through the host.
 
-An emulated device runs nothing before somebody waits for it, so that an order that is missing shows each time.
+An emulated device runs nothing before a thread waits for it, so that an order that is missing shows each time.
 """
 
 import weakref

@@ -204,7 +204,7 @@ def test_a_cell_that_gives_no_sign_fails_unless_the_time_is_over(tmp_path, monke
 
     class Patient(selectors.DefaultSelector):
         def select(self, timeout=None):
-            if timeout != 60:  # somebody else's
+            if timeout != 60:  # not the worker's
                 return super().select(timeout)
             while not (found := super().select(0.01)) and not silent.exists():
                 pass

@@ -8,7 +8,7 @@
 
 namespace stator {
 
-// Cached device memory by the size of its blocks, and when somebody last asked for that size.
+// Cached device memory by the size of its blocks, and when that size was last asked for.
 class CachedSizes {
  public:
   void asked(size_t bytes, uint64_t time) { slots_[slot_of(bytes)].asked = time; }

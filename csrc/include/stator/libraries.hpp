@@ -30,7 +30,7 @@ STATOR_API std::vector<LibraryInfo> libraries(bool load);
 // have to take the GIL below C++ frames, where a thread that ends at interpreter exit would terminate the process.
 STATOR_API void set_library_path(std::string_view name, std::string_view path);
 
-// Warnings about libraries: a missing one that something slower stands in for, two major versions in one process. Each
+// Warnings about libraries: a missing one with a slower built-in fallback, two major versions in one process. Each
 // is given once, to the handler of set_warning_handler; or kept, after keep_library_warnings(true), until they are
 // taken, which is how they become Python's without a callback.
 STATOR_API void keep_library_warnings(bool keep);

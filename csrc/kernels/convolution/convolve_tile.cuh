@@ -140,7 +140,7 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   };
   const Results own{a, columns}, &results = has_tensor_cores && is_half<T> ? shared_copy(group, own) : own;
 
-  // What a thread brings belongs to one row of the weight and to one result.
+  // Each thread loads for one row of the weight and one result.
   const RunPlaces at(rank);
   const int64_t row = first_row + at.a_row, column = first_column + at.b_column[0];
   const bool has_row = row < p.rows, has_column = column < columns;

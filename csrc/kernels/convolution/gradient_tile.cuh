@@ -77,7 +77,7 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
   const int64_t all = p.samples * results, first = split * plan.chunk;
   const int64_t length = all - first < plan.chunk ? all - first : plan.chunk;
 
-  // What a thread brings belongs to one row of the gradient, and to one tap and channel of the source.
+  // Each thread loads for one row of the gradient, and one tap and channel of the source.
   const int64_t columns = int64_t(a.taps()) * p.channels;
   const InterleavedPlaces at(rank);
   const int64_t row = first_row + at.a_row;

@@ -27,8 +27,8 @@ struct TileTuning {
   static constexpr int resident = sizeof(T) == 8 ? 1 : 2;
 };
 
-// What a thread brings in a step: vector `a_vector` of row `a_row` of a, and one or two vectors of columns of b. A
-// vector of depth is either a run of neighbours or, Interleaved, every fourth: so neighbouring threads bring
+// What a thread loads in a step: vector `a_vector` of row `a_row` of a, and one or two vectors of columns of b. A
+// vector of depth is either a run of neighbours or, Interleaved, every fourth: so neighbouring threads load
 // neighbours.
 struct RunPlaces {
   static constexpr bool interleaved = false;

@@ -139,7 +139,7 @@ struct ChosenLine {
     mask = p.mask != nullptr ? p.mask + mask_at : nullptr;
   }
 
-  // Elements j to j + V - 1. More than one are next to each other, and so are their bits of a mask that has several.
+  // Elements j to j + V - 1. If V > 1, they and their elements of a mask are contiguous.
   template <int V>
   STATOR_FN static Items<A, V> load(const T* from, int64_t step, int64_t j) {
     if constexpr (V == 1)

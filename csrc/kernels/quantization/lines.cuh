@@ -87,7 +87,7 @@ void with_float(DType dtype, F f) {
     default: return f(type_tag<double>{});
   }
 }
-// The same in kernels.
+// with_float for kernels.
 template <class F>
 STATOR_FN void of_float(DType dtype, F f) {
   switch (dtype) {

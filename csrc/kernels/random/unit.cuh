@@ -8,7 +8,7 @@
 
 namespace stator::STATOR_TARGET::random {
 
-// What the draws of a launch begin with.
+// The initial Philox state of a launch.
 struct Start {
   uint64_t seed, offset;
 };

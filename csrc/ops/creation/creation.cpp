@@ -97,7 +97,7 @@ struct Reach {
   int64_t low = 0, high = 0;
 };
 
-// The reach of memory that somebody else describes; an error unless all of it has addresses. Reads none of it.
+// The reach of foreign memory; an error unless all of it has addresses. Reads none of it.
 Reach checked_reach(std::string_view op, const void* data, const Dims& shape, const Dims& strides, int64_t item) {
   if (shape.size() != strides.size())
     throw ShapeError(std::string(op), std::to_string(strides.size()) + " strides for shape " + str(shape),

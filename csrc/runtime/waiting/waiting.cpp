@@ -52,7 +52,7 @@ Interrupted::Interrupted(uint16_t op) : Error(std::string(op_name(op)), "the cal
 
 Status wait_interruptibly(const Table& table, ContextHandle context, StreamHandle stream, bool emulated) noexcept {
   const Interruptible may_end;
-  if (!Interruptible::here() || emulated) return status::success;  // emulated devices work while somebody waits
+  if (!Interruptible::here() || emulated) return status::success;  // emulated devices work while a thread waits
   if (&table == &host_table()) return table.stream_synchronize(context, stream);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();

@@ -88,7 +88,7 @@ class BackendRegistry:
     def remove(self, name: str) -> BackendProvider:
         """Takes a provider out and returns it; closes the backends that it opened first.
 
-        These are the ones of create() that somebody still has, and the newest is closed first. Synchronises. Where one
+        These are the ones of create() that are still alive, and the newest is closed first. Synchronises. Where one
         of them raises, the others are closed and the provider is removed all the same, before the ProviderError, whose
         .errors are what was raised. Raises: InvalidValueError for an unknown name.
         """

@@ -91,7 +91,7 @@ def ask(path: Path, timeout: float, pause: Callable[[float], None] = time.sleep)
     try:
         os.close(os.open(request, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))  # through no link
     except FileExistsError:
-        pass  # somebody else has asked
+        pass  # another process has asked
     except (OSError, ValueError) as error:
         raise InvalidValueError(
             f"no snapshot can be asked for at {path}: {error}",
