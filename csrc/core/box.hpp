@@ -31,7 +31,7 @@ class Box {
   // callable from any thread, never throws. Returns once the box is closed, even if another thread closes it.
   static void close(Box& box) noexcept;
 
-  // Closes boxes of one tracker that have no children. `unused` is asked when nobody can get their handles any more,
+  // Closes boxes of one tracker that have no children. `unused` is called when their handles can no longer be read,
   // and before these are released: whether those who had got them have ended. If not, the boxes are open again.
   static bool close_all(std::span<const Ref<Box>> boxes, const std::function<bool()>& unused);
 

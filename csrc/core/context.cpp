@@ -85,7 +85,7 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
   for (const auto& stream : streams_)
     for (const StreamBox::Capturing& one : stream->captures()) drop_capture(*stream, one);
   if (deadline != forever && runtime_->is_host()) {
-    // Nobody can see what the work would still give, but callbacks of streams.
+    // Only callbacks of streams could see results of this work.
     const auto until = std::chrono::steady_clock::now() + grace;
     const auto busy = [](const auto& stream) { return stream->native() && runtime::is_busy_on_host(stream->native()); };
     while (std::ranges::any_of(streams_, busy)) {

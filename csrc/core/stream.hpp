@@ -65,7 +65,7 @@ class StreamBox final : public Box {
       take_slot(op);
   }
   bool saw_division_by_zero() const { return slot_.record && fault() == params::Fault::division_by_zero; }
-  void log_pending() noexcept;    // warns of a fault that nobody saw before the backend closed
+  void log_pending() noexcept;    // warns of a fault that no call saw before the backend closed
   void synchronize(uint16_t op);  // waits, then raise_pending
 
   void* zeroed_scratch(size_t bytes, uint16_t op);  // see Context

@@ -28,7 +28,7 @@ struct RecurrentCell {
   RecurrentRows h, c;            // states before the step; backward too
   RecurrentRows next_h, next_c;  // after it
   RecurrentRows y;               // next_h again, or null
-  RecurrentRows gates;           // after their activations; null forward where nobody asks; backward an operand
+  RecurrentRows gates;           // after their activations; null forward where not asked for; backward an operand
   RecurrentRows hidden_new;      // GRU: the hidden part of the new gate; with `gates`
   RecurrentRows saved_h;         // GRU: a copy of h in the gates' dtype, or null
   // Backward.

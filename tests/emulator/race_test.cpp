@@ -37,7 +37,7 @@ void shared_between_warps() {
   ordered(own + "bar.sync 0;\n" + other, 1, 64);
   racy(own + "bar.warp.sync -1;\n" + other, 1, 64);  // also where the reader runs before the writer
   faults(run("ld.shared.u32 %r5, [tile];\nmov.u32 %r0, %tid.x;\nst.shared.u32 [tile+64], %r0;", 1, 1),
-         Fault::uninitialised);  // what nobody writes has no race
+         Fault::uninitialised);  // unwritten memory has no race
   racy("mov.u32 %r0, %tid.x;\nst.shared.u32 [tile], %r0;", 1, 64);
   ordered(
       "mov.u32 %r0, %tid.x;\nshr.u32 %r1, %r0, 5;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [tile], %r0;\nbar.sync "

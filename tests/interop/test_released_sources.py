@@ -1,4 +1,4 @@
-"""When foreign memory is its owner's again: as soon as nobody has the array, and no later than at the next wait."""
+"""When foreign memory is its owner's again: once the array is unreferenced, and no later than at the next wait."""
 
 import weakref
 

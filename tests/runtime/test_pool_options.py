@@ -68,7 +68,7 @@ def test_memory_is_freed_after_work_of_a_stream_for_which_no_event_could_be_had(
             y = x + 1
         testing.inject(be, fail_at=0)
         del x
-        be.memory_stats()  # gives back what nobody has any more
+        be.memory_stats()  # releases unreferenced memory
         testing.lift(be)
         be.stream(0).synchronize()  # frees the memory
         assert y.tolist() == [3.0] * 1000

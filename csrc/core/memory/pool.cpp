@@ -194,7 +194,7 @@ bool Pool::reserve(size_t bytes, int home) noexcept {
     return false;
   };
   if (try_once() || try_once()) return true;
-  ReleaseQueue::drain();  // what nobody has any more is live until then
+  ReleaseQueue::drain();  // unreferenced memory is live until then
   return try_once() || try_once();
 }
 

@@ -102,7 +102,7 @@ void Pool::mark_consumer(Buffer& buffer, runtime::StreamHandle stream) noexcept 
     context_.report("device_synchronize", context_.runtime().device_synchronize_noexcept());
 }
 
-// Nobody else has the buffer any more, so that its list needs no lock.
+// No other thread refers to the buffer, so that its list needs no lock.
 void Pool::take_consumers(Buffer& buffer, Block& block) noexcept {
   if (buffer.consumers_.empty()) [[likely]]
     return;

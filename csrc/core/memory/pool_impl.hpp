@@ -20,7 +20,7 @@ class CachedSizes {
     slot.asked = time;
   }
   static constexpr size_t beyond = SIZE_MAX;  // sizes that have no slot of their own
-  // The size of the blocks for which nobody has asked the longest, or `beyond`; 0 where nothing is cached.
+  // The size that was requested least recently, or `beyond`; 0 where nothing is cached.
   size_t stalest() const {
     int found = -1;
     for (int i = 0; i < int(slots_.size()); ++i)
@@ -44,7 +44,7 @@ class CachedSizes {
 };
 
 struct Pool::Impl {
-  // So much memory is had from the runtime before blocks of sizes that nobody asks for any more are given back: as a
+  // So much memory is had from the runtime before blocks of unused sizes are given back: as a
   // multiple of the most that was live at once, in eighths, and at least.
   static constexpr size_t held_eighths = 13, held_at_least = size_t(256) << 20;
   mutable std::mutex mutex;  // guards all but the atomics; never held in a foreign call

@@ -20,7 +20,7 @@ Charge Pool::charge(uint32_t scope, size_t bytes, uint16_t op) {
   Charge charge = impl_->budgets.charge(scope, bytes, &full);
   if (!full) [[likely]]
     return charge;
-  ReleaseQueue::drain();  // what nobody has any more counts until then
+  ReleaseQueue::drain();  // unreferenced memory counts until then
   for (int round = 0;; ++round) {
     charge = impl_->budgets.charge(scope, bytes, &full);
     if (!full) return charge;

@@ -48,7 +48,7 @@ Block Pool::find_in_region(size_t bytes, int home, uint16_t op, bool again) {
   };
   take();
   if (!block.memory) {
-    ReleaseQueue::drain();  // what nobody has any more is in use until then
+    ReleaseQueue::drain();  // unreferenced memory is in use until then
     take();
   }
   if (!block.memory) return {};

@@ -39,7 +39,7 @@ class Cleanup:
         return None if claimed is None else claimed[:1]
 
     def run(self) -> None:
-        """Cleans up, where nobody has done so; not in a forked child, whose parent has the resource."""
+        """Cleans up, unless that was done; not in a forked child, whose parent has the resource."""
         claimed = self._claim()
         if claimed is not None and claimed[1] is not None and self._process == os.getpid():
             claimed[1](claimed[0])

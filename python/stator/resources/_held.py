@@ -23,7 +23,7 @@ def require_function(function: object, op: str, name: str) -> None:
 
 
 class ScopedResource(Generic[T]):
-    """A resource that is cleaned up at the end of a `with`, by close(), or when nobody has the holder any more.
+    """A resource that is cleaned up at the end of a `with`, by close(), or when it is no longer referenced.
 
     cleanup: called with the resource, once; None for a resource that needs none. What it raises comes out of the `with`
     or of close(), and the resource counts as cleaned up.

@@ -32,7 +32,7 @@ class AccessHints:
     """What the pages of an allocation were advised by Backend.set_memory_advice.
 
     read_mostly: whether devices get copies of their own to read. accessed_by: the devices whose mappings are kept, and
-    "cpu" for the host. Both None where memory does not migrate, so that nobody keeps advice.
+    "cpu" for the host. Both None where memory does not migrate, so that no advice is kept.
     """
 
     read_mostly: bool | None = None
@@ -58,8 +58,8 @@ class MigrationStatistics:
 class UnifiedAllocation(ScopedResource[Array]):
     """Managed memory that Backend.allocate_unified() made; get() is the array of its bytes.
 
-    It is freed by Backend.deallocate_unified(), close() or the end of a `with`, when nobody has it any more, at the end
-    of the scope that made it, and when its backend closes. ResourceClosedError for what needs the memory afterwards.
+    It is freed by Backend.deallocate_unified(), close() or the end of a `with`, when it is no longer referenced, at the
+    end of the scope that made it, and when its backend closes. ResourceClosedError for uses of the memory afterwards.
 
     >>> with be.allocate_unified(16) as memory:
     ...     memory.nbytes

@@ -85,8 +85,8 @@ class BackendMemory:
         callback(nbytes) frees something, such as arrays of a cache, and returns True to have the allocation of nbytes
         bytes tried again, at most 16 times; or False, and then the spill callback is asked, and else
         OutOfMemoryError raised. It is called when cached memory was given back and work waited for, on the thread that
-        allocates, without a lock. It may call stator; allocations that fail in it raise and ask nobody, what it makes
-        belongs to no scope, and close() of the backend raises UnsupportedError in it. What it raises goes to
+        allocates, without a lock. It may call stator; allocations that fail in it raise and call no callback, what it
+        makes belongs to no scope, and close() of the backend raises UnsupportedError in it. What it raises goes to
         sys.unraisablehook, and counts as False. On cuda, what it does with a stream that is being captured raises
         CaptureError. It is RMM's failure_callback_resource_adaptor. DTypeError for what cannot be called.
 
