@@ -361,7 +361,7 @@ STATOR_KERNEL_RESIDENT(Size, (MatrixTuning<D, Strips>::resident)) void attention
   }
   copies_arrived();
   group.sync();
-  // By way of another lane, so that it is found anew, and not kept from the start.
+  // By way of another lane, so that it is found again, and not kept from the start.
   const QueryTile end(p, from_first_sublane(group.block()), Tune::rows);
   warp.finish(p, hides_keys(p, mask), q, end.head, end.first);
   group.sync();
