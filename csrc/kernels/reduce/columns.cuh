@@ -49,8 +49,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
   // Thread reduce.
   Acc acc = r.identity();
   if (x < t.width) {
-    const int64_t at = t.base + x * w.column_step;
-    int64_t row = t.begin + y;
+    int64_t at = t.base + x * w.column_step, row = t.begin + y;
     if (w.mask != nullptr) {
       const bool* const mask = w.mask + t.mask_base + x * w.mask_column_step;
       STATOR_UNROLL(1)
@@ -58,22 +57,29 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
         if (mask[w.reduced.mask_offset(row)])
           acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
     }
+    // Along a single axis `at` is advanced with the row. Offsets along several axes are computed for each row.
+    const bool single = w.reduced.ndim == 1;
+    const int64_t step = single ? high * w.reduced.strides[0] : 0;
+    if (single) at += row * w.reduced.strides[0];
     while (row + int64_t(U - 1) * high < t.end) {
       typename R::template Lanes<U> lanes;
       lanes.clear(r, U);
       const int64_t first = row;
       STATOR_UNROLL(1)
       for (int k = 0; k < R::lane_steps && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
-        typename R::In value[U];
+        Items<int64_t, U> offset;
         STATOR_UNROLL()
-        for (int j = 0; j < U; ++j) value[j] = source.at(at + w.reduced.offset(row + int64_t(j) * high));
+        for (int j = 0; j < U; ++j, at += step)
+          offset[j] = single ? at : at + w.reduced.offset(row + int64_t(j) * high);
+        const Items<typename R::In, U> value = source.many(offset);
         STATOR_UNROLL()
         for (int j = 0; j < U; ++j) lanes.enter(r, j, value[j], k);
       }
       acc = r.combine(acc, lanes.total(r, first, int64_t(U) * high, high));
     }
     STATOR_UNROLL(1)
-    for (; row < t.end; row += high) acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
+    for (; row < t.end; row += high, at += step)
+      acc = r.combine(acc, r.single(source.at(single ? at : at + w.reduced.offset(row)), row));
   }
   // Block reduce.
   acc = fold_threads(r, group, acc, w.threads, group.size);

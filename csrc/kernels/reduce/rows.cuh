@@ -26,8 +26,8 @@ STATOR_FN typename R::Acc reduce_vectors(const R& r, const typename R::In* from,
       for (int j = 0; j < W; ++j) lanes.enter(r, j, from[k * W + j], k);
   } else {
     STATOR_UNROLL(2)
-    for (int k = 0; k < steps; ++k) {
-      const Vec<In, W> value = load_vector<W>(from + k * stride);
+    for (int k = 0; k < steps; ++k, from += stride) {
+      const Vec<In, W> value = load_vector<W>(from);
       for (int j = 0; j < W; ++j) lanes.enter(r, j, value[j], k);
     }
   }
@@ -35,7 +35,7 @@ STATOR_FN typename R::Acc reduce_vectors(const R& r, const typename R::In* from,
 }
 
 // Reduces n contiguous elements into the accumulator. This is thread `member` of `members`, and p[0] is at position
-// `first`.
+// `first`. `members` is a power of two.
 template <class R>
 STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const typename R::In* p, int64_t n,
                                          int64_t first, int member, int members) {
@@ -65,9 +65,10 @@ STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const 
   // Whole vectors.
   const In* const body = p + head;
   const int64_t vectors = (n - head) / W, stride = int64_t(members) * W;
+  const int shift = count_bits(uint32_t(members - 1));
   STATOR_UNROLL(1)
   for (int64_t v = member; v < vectors; v += int64_t(members) * R::lane_steps) {
-    const int64_t left = (vectors - v + members - 1) / members;
+    const int64_t left = (vectors - v + members - 1) >> shift;
     const int steps = left < R::lane_steps ? int(left) : R::lane_steps;
     const In* const from = body + v * W;
     const int64_t at = first + head + v * W;
@@ -90,11 +91,12 @@ STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, Items<t
     for (int j = 0; j < W; ++j) lanes.enter(r, j, value[j], 0);
     return r.combine(acc, lanes.total(r, at, W * apart, apart));
   }
+  // The array moves down, because an index that is not constant would put it into local memory.
   STATOR_UNROLL(1)
   for (int j = 0; j < count; ++j) {
     acc = r.combine(acc, r.single(value[0], at + j * apart));
     STATOR_UNROLL()
-    for (int k = 0; k + 1 < W; ++k) value[k] = value[k + 1];  // because value[j] would be in local memory
+    for (int k = 1; k < W; ++k) value[k - 1] = value[k];
   }
   return acc;
 }
@@ -132,9 +134,10 @@ STATOR_FN typename R::Acc reduce_strided(const R& r, const ErasedLoad<typename R
       dense && in(source.dtype, read_together<In>) &&
       (reinterpret_cast<uintptr_t>(source.p) + uintptr_t(base + begin) * size) % items_alignment(size, W) == 0;
   const int64_t apart = dense ? 1 : members;
+  const int shift = dense ? 0 : count_bits(uint32_t(members - 1));
   STATOR_UNROLL(1)
   for (int64_t i = begin + int64_t(member) * (dense ? W : 1); i < end; i += int64_t(members) * W) {
-    const int64_t left = (end - i + apart - 1) / apart;
+    const int64_t left = (end - i + apart - 1) >> shift;
     const int count = left < W ? int(left) : W;
     if (wide && count == W) {
       acc = reduce_loaded<R>(r, acc, load_items<In, read_together<In>, W>(source.p, source.dtype, base + i), W, i, 1);
@@ -176,7 +179,7 @@ STATOR_FN typename R::Acc reduce_split(const R& r, const ErasedLoad<C>& source, 
 }
 
 // Fast host: how many elements are read before it is asked whether more are needed; doubled each time after the second.
-// The first is short, since many rows end at once.
+// The first is short for the sake of many rows that end at once.
 struct Glimpse {
   static constexpr int64_t first = 128, second = 1024, most = 65536;
 };

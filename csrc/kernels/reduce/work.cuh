@@ -2,6 +2,7 @@
 // accumulators of a block's threads.
 #pragma once
 
+#include "device/bits.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/vector.cuh"
@@ -82,6 +83,13 @@ struct TypedLoad {
   const T* p;
   STATOR_FN TypedLoad(const void* base, DType) : p(static_cast<const T*>(base)) {}
   STATOR_FN T at(int64_t offset) const { return p[offset]; }
+  template <int N>
+  STATOR_FN Items<T, N> many(const Items<int64_t, N>& offset) const {
+    Items<T, N> out;
+    STATOR_UNROLL()
+    for (int j = 0; j < N; ++j) out[j] = p[offset[j]];
+    return out;
+  }
   STATOR_FN const T* chunk(T* buffer, int64_t offset, int64_t step, int64_t& count) const {
     if (step == 1) return p + offset;
     count = std::min(count, chunk_length);
@@ -122,6 +130,10 @@ struct ErasedLoad {
   DType dtype;
   STATOR_FN ErasedLoad(const void* base, DType d) : p(base), dtype(d) {}
   STATOR_FN C at(int64_t offset) const { return load_one<C>(p, dtype, offset); }
+  template <int N>
+  STATOR_FN Items<C, N> many(const Items<int64_t, N>& offset) const {
+    return load_many<C, read_together<C>>(p, dtype, offset, N);
+  }
   STATOR_FN const C* chunk(C* buffer, int64_t offset, int64_t step, int64_t& count) const {
     constexpr DType other = std::is_same_v<C, int64_t> ? DType::uint64 : dtype_of_v<C>;  // has the same bits
     if ((dtype == dtype_of_v<C> || dtype == other) && step == 1) return static_cast<const C*>(p) + offset;
