@@ -22,7 +22,6 @@ namespace stator::STATOR_TARGET::reduce {
 
 struct ReductionTuning {
   static constexpr int block = 256;
-  static constexpr int resident = 4;  // blocks of a multiprocessor, by their registers
   static constexpr int64_t least_split = by_target<8192, 65536>::value;  // elements that are worth a block
   static constexpr int64_t least_segment = by_target<1024, 16>::value;   // shorter ones are read element by element
   static constexpr int64_t least_block = 32768;  // elements of a fast-host block of several rows or tiles
@@ -45,10 +44,10 @@ inline int power_of_two(int64_t n, int most) {
   return n >= most ? most : int(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1))));
 }
 
-// The number of blocks that are resident at once.
-inline int64_t resident_blocks(const params::DeviceLimits& limits) {
-  using Tune = ReductionTuning;
-  const int64_t most = int64_t(std::max(1, limits.multiprocessors)) * Tune::resident, fit = waves(limits, Tune::block);
+// The number of blocks that are resident at once, of which the registers of `each` fit a multiprocessor.
+inline int64_t resident_blocks(const params::DeviceLimits& limits, int each) {
+  const int64_t most = int64_t(std::max(1, limits.multiprocessors)) * each;
+  const int64_t fit = waves(limits, ReductionTuning::block);
   return fast_host ? fit : std::min(fit, most);
 }
 
@@ -62,10 +61,10 @@ inline void split_reduction(ReductionWork& w, int64_t groups, int64_t resident, 
   w.splits = int32_t(std::max<int64_t>(1, ceil_div(extent, std::max<int64_t>(w.split_size, 1))));
 }
 
-inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int64_t step_elements) {
+inline void plan_rows(ReductionPlan& p, int64_t resident, int64_t step_elements) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
-  const int64_t rows = w.kept.size, resident = resident_blocks(limits);
+  const int64_t rows = w.kept.size;
   const int64_t along = p.path == ReductionPath::rows ? w.segment_length : w.count;
   // A thread takes two steps if there are many rows, and one step if threads would be idle otherwise.
   const int64_t steps = along / step_elements;
@@ -88,10 +87,9 @@ inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int6
   p.groups = ceil_div(rows, w.tile);
 }
 
-inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, int itemsize, bool short_rows) {
+inline void plan_columns(ReductionPlan& p, int64_t resident, int itemsize, bool short_rows) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
-  const int64_t resident = resident_blocks(limits);
   int64_t least = 0;  // rows of a split
   if (fast_host) {
     const int64_t near = ColumnTuning::short_tile_bytes / std::max<int64_t>(w.count * itemsize, 1);
@@ -116,9 +114,9 @@ inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, i
 
 // `typed`: the kernel with loads of the element type can be used, because it accumulates in the type that the op asks
 // for. The fast host has one path for rows, which decides for each segment of a row how to read it. `runs`: there short
-// rows are taken one by one, not as columns.
+// rows are taken one by one, not as columns. `resident`: blocks of a multiprocessor.
 inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const params::Reduction& r, bool typed,
-                                    bool runs) {
+                                    bool runs, int resident) {
   const int k = r.kept_ndim, n = r.reduced_ndim;
   const int64_t segment = n > 0 ? r.reduced_shape[n - 1] : 1, reduced_step = n > 0 ? r.reduced_strides[n - 1] : 0;
   const int64_t columns = k > 0 ? r.kept_shape[k - 1] : 1, kept_step = k > 0 ? r.kept_strides[k - 1] : 0;
@@ -156,9 +154,9 @@ inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const pa
                            .counters = nullptr}};
   p.work.mode.bits = 8 * itemsize(r.in_dtype);
   if (down)
-    plan_columns(limits, p, itemsize(r.in_dtype), short_rows);
+    plan_columns(p, resident_blocks(limits, resident), itemsize(r.in_dtype), short_rows);
   else
-    plan_rows(limits, p, rows ? std::max(16 / itemsize(r.in_dtype), 1) : 4);
+    plan_rows(p, resident_blocks(limits, resident), rows ? std::max(16 / itemsize(r.in_dtype), 1) : 4);
   return p;
 }
 

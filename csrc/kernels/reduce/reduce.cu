@@ -44,8 +44,8 @@ void submit(const params::Queue& q, const ReductionPlan& p) {
 
 template <class Spec>
 void reduce(const params::Queue& q, const params::Reduction& r, const kernels::reduce::Scratch& scratch) {
-  const auto plan = [&](bool typed, bool runs) {
-    ReductionPlan p = plan_reduction(*q.limits, r, typed, runs);
+  const auto plan = [&](bool typed, bool runs, int resident) {
+    ReductionPlan p = plan_reduction(*q.limits, r, typed, runs, resident);
     p.work.partials = scratch.partials;
     p.work.counters = scratch.counters;
     return p;
@@ -57,7 +57,7 @@ void reduce(const params::Queue& q, const params::Reduction& r, const kernels::r
       using C = typename Spec::template Compute<T>;
       if (r.mask != nullptr || widest(r.compute) != widest(dtype_of_v<C>)) return;
       using R = typename Spec::template Of<T, C>;
-      const ReductionPlan p = plan(true, short_rows_are_runs<R>);
+      const ReductionPlan p = plan(true, short_rows_are_runs<R>, resident<R, TypedLoad<T>>);
       if (!fast_host && p.path == ReductionPath::strided) return;
       submit<R, TypedLoad<T>>(q, p);
       done = true;
@@ -68,7 +68,7 @@ void reduce(const params::Queue& q, const params::Reduction& r, const kernels::r
     constexpr DType computed = computed_in<Spec>(widest(dtype_of_v<W>));
     if constexpr (computed == dtype_of_v<W> && in(computed, Spec::computes)) {
       using R = typename Spec::template Of<W, W>;
-      submit<R, ErasedLoad<W>>(q, plan(false, short_rows_are_runs<R>));
+      submit<R, ErasedLoad<W>>(q, plan(false, short_rows_are_runs<R>, resident<R, ErasedLoad<W>>));
     }
   });
 }
@@ -102,12 +102,12 @@ void run(const params::Queue& q, kernels::reduce::Reducer reducer, const params:
   by_reducer[int(reducer)](q, r, scratch);
 }
 
-// Enough for either kernel that the launcher may choose.
+// Enough for every kernel that the launcher may choose: fewer resident blocks never split more.
 kernels::reduce::Needs needs(const params::DeviceLimits& limits, const params::Reduction& r) {
   kernels::reduce::Needs needs{};
   for (const bool typed : {false, true}) {
-    const ReductionPlan p =
-        plan_reduction(limits, r, typed, false);  // rows that are short enough for runs do not split
+    // Rows that are short enough for runs do not split.
+    const ReductionPlan p = plan_reduction(limits, r, typed, false, most_resident);
     needs.partial_bytes = std::max(needs.partial_bytes, p.partials() * most_accumulator_bytes);
     needs.counter_bytes = std::max<int64_t>(needs.counter_bytes, p.split() ? p.groups * int64_t(sizeof(uint32_t)) : 0);
   }

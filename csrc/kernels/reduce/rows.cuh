@@ -249,8 +249,13 @@ STATOR_FN void reduce_row_tile(const R& r, const Source& source, const Reduction
   }
 }
 
+// What limits the registers of a kernel of rows: without it some take more than `resident` blocks have, on one device
+// or another. Moments of converted elements fit without it, and would spill with it.
+template <class R, class Source>
+inline constexpr int row_limit = Source::erased && resident<R, Source> == 2 ? 0 : resident<R, Source>;
+
 template <class R, class Source, int Size>
-STATOR_KERNEL(Size) void reduce_rows(ReductionWork w) {
+STATOR_KERNEL_RESIDENT((row_limit<R, Source> ? Size : 0), (row_limit<R, Source>)) void reduce_rows(ReductionWork w) {
   using Acc = typename R::Acc;
   const Group<Size> group;
   const R r{w.mode};
