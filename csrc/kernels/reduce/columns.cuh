@@ -235,8 +235,13 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w, int64_
   store_results(r, w, t.column, acc, width);
 }
 
+// Limits the registers of moments, for a third block. Other kernels fit as many as `resident`, and would spill with it.
+template <class R, class Source>
+inline constexpr int column_limit = !Source::erased && resident<R, Source> == 2 ? 3 : 0;
+
 template <class R, class Source, int Size>
-STATOR_KERNEL(Size) void reduce_columns(ReductionWork w) {
+STATOR_KERNEL_RESIDENT((column_limit<R, Source> ? Size : 0), (column_limit<R, Source>)) void reduce_columns(
+    ReductionWork w) {
   const Group<Size> group;
   if constexpr (fast_host) {
     const int64_t first = group.block() * w.batch, tiles = w.kept.size * ((w.columns + w.tile - 1) / w.tile);
