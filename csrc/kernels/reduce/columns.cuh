@@ -240,7 +240,7 @@ template <class R, class Source>
 inline constexpr int column_limit = !Source::erased && resident<R, Source> == 2 ? 3 : 0;
 
 template <class R, class Source, int Size>
-STATOR_KERNEL_RESIDENT((column_limit<R, Source> ? Size : 0), (column_limit<R, Source>)) void reduce_columns(
+STATOR_KERNEL_RESIDENT(Size*(column_limit<R, Source> > 0), (column_limit<R, Source>)) void reduce_columns(
     ReductionWork w) {
   const Group<Size> group;
   if constexpr (fast_host) {

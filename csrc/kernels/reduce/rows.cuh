@@ -179,7 +179,7 @@ STATOR_FN typename R::Acc reduce_split(const R& r, const ErasedLoad<C>& source, 
 }
 
 // Fast host: how many elements are read before it is asked whether more are needed; doubled each time after the second.
-// The first is short for the sake of many rows that end at once.
+// The first is short, since many rows end at once.
 struct Glimpse {
   static constexpr int64_t first = 128, second = 1024, most = 65536;
 };
@@ -255,7 +255,7 @@ template <class R, class Source>
 inline constexpr int row_limit = Source::erased && resident<R, Source> == 2 ? 0 : resident<R, Source>;
 
 template <class R, class Source, int Size>
-STATOR_KERNEL_RESIDENT((row_limit<R, Source> ? Size : 0), (row_limit<R, Source>)) void reduce_rows(ReductionWork w) {
+STATOR_KERNEL_RESIDENT(Size*(row_limit<R, Source> > 0), (row_limit<R, Source>)) void reduce_rows(ReductionWork w) {
   using Acc = typename R::Acc;
   const Group<Size> group;
   const R r{w.mode};

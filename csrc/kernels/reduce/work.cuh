@@ -154,20 +154,16 @@ STATOR_COLD void take_one(const R& r, typename R::Acc& acc, const ErasedLoad<typ
 // in, which grow with the state of a lane, and no more than hide the latency of memory. On cuda a constant, and no
 // query of the device, so that neither a capture nor a driver changes how a reduction is split, and so its bits.
 inline constexpr int most_resident = 4;
-#if defined(STATOR_HOST)
-template <class R, class Source>
-inline constexpr int resident = most_resident;
-#else
 template <class R>
 inline constexpr int lane_bytes = int(sizeof(typename R::template Lanes<1>));
 template <class R, class Source>
 inline constexpr int resident =
-    lane_bytes<R> >= 24                                                           ? 2
+    fast_host                                                                     ? most_resident
+    : lane_bytes<R> >= 24                                                         ? 2
     : (Source::erased ? lane_bytes<R> >= 16 : vector_width<typename R::In> >= 16) ? 3
                                                                                   : most_resident;
 template <class In, class Source>
-inline constexpr int resident<NormOf<In>, Source> = 3;  // powers are inlined
-#endif
+inline constexpr int resident<NormOf<In>, Source> = fast_host ? most_resident : 3;  // powers are inlined
 
 // Combines the accumulators of the threads rank, rank + apart, rank + 2 * apart, ... of each `size` threads (a power of
 // two) in a fixed tree; those with rank % size < apart get the results. Every thread of the block must call it.
