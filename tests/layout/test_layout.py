@@ -66,6 +66,7 @@ ARROWS = {
     "core": ("params", "runtime"),
     "libs": ("params", "runtime", "core"),
     "execution": ("params", "runtime", "core", "libs"),
+    "devices": ("runtime",),
     "ops": ("params", "runtime", "core", "libs"),
 }
 # The rooms that Context is made of: what defines their functions may use Context.

@@ -5,7 +5,7 @@
 #include <stator/backend.hpp>
 #include <stator/complex.hpp>
 #include <stator/creation.hpp>
-#include <stator/device.hpp>
+#include <stator/devices/device.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>

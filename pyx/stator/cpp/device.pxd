@@ -1,4 +1,4 @@
-# stator/device.hpp
+# stator/devices/device.hpp
 from libc.stdint cimport int64_t
 
 from stator.cpp.backend cimport Device, DeviceInfo
@@ -6,7 +6,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport pair, string, vector
 
 
-cdef extern from "stator/device.hpp" namespace "stator" nogil:
+cdef extern from "stator/devices/device.hpp" namespace "stator" nogil:
     cdef cppclass DeviceReport:
         DeviceInfo info
         vector[pair[string, int64_t]] attributes

@@ -4,7 +4,7 @@
 #include "runtime/shared_object.hpp"
 
 #include <stator/backend.hpp>
-#include <stator/device.hpp>
+#include <stator/devices/device.hpp>
 
 #include <charconv>
 #include <cstdlib>
