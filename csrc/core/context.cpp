@@ -2,10 +2,10 @@
 // flight, wait for the device, log pending faults, close the boxes.
 #include "core/context.hpp"
 
-#include "core/binding.hpp"
 #include "core/library_box.hpp"
 #include "core/target.hpp"
 #include "core/text.hpp"
+#include "ownership/binding.hpp"
 #include "runtime/waiting/waiting.hpp"
 
 #include <algorithm>

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "core/allocators/device_memory.hpp"
-#include "core/box.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/record.hpp"
-#include "core/process.hpp"
 #include "core/stream.hpp"
-#include "core/tracker.hpp"
+#include "ownership/box.hpp"
+#include "ownership/process.hpp"
+#include "ownership/tracker.hpp"
 #include "params/launcher.hpp"
 #include "runtime/telemetry.hpp"
 

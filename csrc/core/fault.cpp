@@ -2,8 +2,8 @@
 
 #include "core/text.hpp"
 
+#include <stator/binding.hpp>
 #include <stator/error.hpp>
-#include <stator/execution/binding.hpp>
 
 #include <limits>
 #include <string>

@@ -7,7 +7,7 @@
 #include "core/memory/buffer.hpp"
 #include "core/text.hpp"
 
-#include <stator/execution/binding.hpp>
+#include <stator/binding.hpp>
 
 #include <algorithm>
 #include <new>

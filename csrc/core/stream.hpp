@@ -1,7 +1,7 @@
 // StreamBox and EventBox: native streams and events as tracked objects.
 #pragma once
 
-#include "core/box.hpp"
+#include "ownership/box.hpp"
 #include "runtime/runtime.hpp"
 
 #include <stator/backend.hpp>

@@ -63,11 +63,12 @@ ARROWS = {
     "kernels": ("params", "device"),
     "emulator": (),
     "runtime": ("emulator/runtime/api.hpp", "params/launch.hpp"),
-    "core": ("params", "runtime"),
+    "ownership": ("runtime",),
+    "core": ("params", "runtime", "ownership"),
     "libs": ("params", "runtime", "core"),
     "execution": ("params", "runtime", "core", "libs"),
     "devices": ("runtime",),
-    "ops": ("params", "runtime", "core", "libs"),
+    "ops": ("params", "runtime", "ownership", "core", "libs"),
 }
 # The rooms that Context is made of: what defines their functions may use Context.
 SERVED = ("ownership", "streams", "memory")

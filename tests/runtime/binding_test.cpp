@@ -1,9 +1,9 @@
 // The end of a binding's interpreter, which closes the backends that it opened and leaves the program's own.
 #include "core_support.hpp"
 
+#include <stator/binding.hpp>
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/execution/binding.hpp>
 
 namespace {
 

@@ -31,7 +31,17 @@ LIMIT = 64 << 20
 MODEL_SIZE = 1_000_000  # elements of the cases that model.py counts
 CASES_AT_ONCE, CHUNK_SECONDS = 50, 45.0
 OTHER_TESTS = ("execution", "runtime", "resources", "interop", "devices", "exit", "numpy", "onnx", "backends")
-RUNTIME = ("core", "devices", "execution", "include", "libs", "ops", "params", "runtime")  # of csrc, without kernels
+RUNTIME = (
+    "core",
+    "devices",
+    "execution",
+    "include",
+    "libs",
+    "ops",
+    "ownership",
+    "params",
+    "runtime",
+)  # of csrc, without kernels
 FACTS = """
 import json, stator
 from benchmarks.cases import plans

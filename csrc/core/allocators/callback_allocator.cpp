@@ -1,7 +1,7 @@
 // An Allocator that calls functions of a binding to another language.
-#include "core/binding.hpp"
 #include "core/memory/buffer.hpp"
-#include "core/process.hpp"
+#include "ownership/binding.hpp"
+#include "ownership/process.hpp"
 
 #include <stator/execution/allocator.hpp>
 #include <stator/interop.hpp>

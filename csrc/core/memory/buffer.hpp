@@ -3,12 +3,12 @@
 // foreign memory.
 #pragma once
 
-#include "core/box.hpp"
 #include "core/memory/arena.hpp"
 #include "core/memory/budget.hpp"
 #include "core/memory/managed.hpp"
 #include "core/memory/pool_lists.hpp"
 #include "core/stream.hpp"
+#include "ownership/box.hpp"
 #include "runtime/runtime.hpp"
 
 #include <stator/backend.hpp>

@@ -1,8 +1,8 @@
 // The queue of foreign owners: a lock-free stack, linked through the owners, so that pushing never allocates. pop_all
 // takes it at once and runs the oldest first.
 #include "core/memory/buffer.hpp"
-#include "core/process.hpp"
-#include "core/tracker.hpp"
+#include "ownership/process.hpp"
+#include "ownership/tracker.hpp"
 
 namespace stator {
 namespace {

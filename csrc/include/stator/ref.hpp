@@ -15,7 +15,7 @@ namespace stator {
 
 class Box;
 STATOR_API void retain(const Box*) noexcept;
-STATOR_API void release(const Box*) noexcept;  // the last reference deletes the object, see core/box.hpp
+STATOR_API void release(const Box*) noexcept;  // the last reference deletes the object, see ownership/box.hpp
 
 // T may be incomplete: Box is the first and only base of every tracked class, so the address is the same.
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <stator/array.hpp>
 #include <stator/backend.hpp>
+#include <stator/binding.hpp>
 #include <stator/complex.hpp>
 #include <stator/creation.hpp>
 #include <stator/devices/device.hpp>
@@ -10,7 +11,6 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/allocator.hpp>
-#include <stator/execution/binding.hpp>
 #include <stator/execution/bool_bytes.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/managed.hpp>

@@ -1,11 +1,11 @@
-#include <stator/execution/binding.hpp>
+#include <stator/binding.hpp>
 #include <stator/interop.hpp>
 
-#include "core/binding.hpp"
-#include "core/box.hpp"
 #include "core/context.hpp"
 #include "core/memory/buffer.hpp"
-#include "core/process.hpp"
+#include "ownership/binding.hpp"
+#include "ownership/box.hpp"
+#include "ownership/process.hpp"
 #include "runtime/waiting/waiting.hpp"
 
 #include <stator/creation.hpp>

@@ -1,4 +1,4 @@
-# stator/execution/binding.hpp
+# stator/binding.hpp
 from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array
@@ -6,7 +6,7 @@ from stator.cpp.backend cimport Backend, Stream
 from stator.cpp.error cimport translate_exception
 
 
-cdef extern from "stator/execution/binding.hpp" namespace "stator::interop" nogil:
+cdef extern from "stator/binding.hpp" namespace "stator::interop" nogil:
     void bind(const Backend&) except +translate_exception
     void end_binding() noexcept
     cbool binding_ended() noexcept

@@ -1,6 +1,6 @@
 // A lock-free stack, linked through the boxes themselves; drain_all takes the whole stack at once.
-#include "core/box.hpp"
 #include "core/stream.hpp"
+#include "ownership/box.hpp"
 
 namespace stator {
 

@@ -1,11 +1,11 @@
 // Boxes enter and leave the list of their parent under the tracker's mutex. close() closes the children, newest first,
 // without the mutex, so that a release may call the device and other threads may create or destroy boxes meanwhile.
-#include "core/box.hpp"
+#include "ownership/box.hpp"
 
-#include "core/binding.hpp"
-#include "core/process.hpp"
 #include "core/text.hpp"
-#include "core/tracker.hpp"
+#include "ownership/binding.hpp"
+#include "ownership/process.hpp"
+#include "ownership/tracker.hpp"
 #include "runtime/condition.hpp"
 
 #include <chrono>

@@ -1,11 +1,11 @@
 // The registry of open contexts with the hooks of exit and fork. At exit: close the contexts, newest
 // first and within `patience`; report leaks; set process_ended. Those of a binding are closed when its interpreter
 // ends.
-#include "core/process.hpp"
+#include "ownership/process.hpp"
 
-#include "core/binding.hpp"
 #include "core/context.hpp"
-#include "core/tracker.hpp"
+#include "ownership/binding.hpp"
+#include "ownership/tracker.hpp"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Tracker: walks the tree of Boxes of one context, to report what is alive.
 #pragma once
 
-#include "core/box.hpp"
+#include "ownership/box.hpp"
 #include "runtime/warning.hpp"
 
 #include <stator/backend.hpp>

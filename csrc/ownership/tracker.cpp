@@ -1,4 +1,4 @@
-#include "core/tracker.hpp"
+#include "ownership/tracker.hpp"
 
 #include "core/text.hpp"
 
