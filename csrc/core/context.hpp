@@ -6,12 +6,12 @@
 #include "core/allocators/device_memory.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/record.hpp"
-#include "core/stream.hpp"
 #include "ownership/box.hpp"
 #include "ownership/process.hpp"
 #include "ownership/tracker.hpp"
 #include "params/launcher.hpp"
 #include "runtime/telemetry.hpp"
+#include "streams/stream.hpp"
 
 #include <stator/array.hpp>
 #include <stator/op_table.hpp>

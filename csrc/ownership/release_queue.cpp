@@ -1,6 +1,6 @@
 // A lock-free stack, linked through the boxes themselves; drain_all takes the whole stack at once.
-#include "core/stream.hpp"
 #include "ownership/box.hpp"
+#include "streams/stream.hpp"
 
 namespace stator {
 

@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from stator import monitor as monitor
     from stator import numpy as numpy
     from stator import resources as resources
+    from stator import streams as streams
     from stator import typing as typing
     from stator._table_functions import *  # noqa: F403
     from stator.hardware import (
@@ -393,7 +394,16 @@ _OF_HARDWARE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("backends", "execution", "hardware", "monitor", "numpy", "resources", "typing"):  # loaded on first use
+    if name in (
+        "backends",
+        "execution",
+        "hardware",
+        "monitor",
+        "numpy",
+        "resources",
+        "streams",
+        "typing",
+    ):  # loaded on first use
         import importlib
 
         return importlib.import_module(f"stator.{name}")

@@ -14,14 +14,7 @@ if TYPE_CHECKING:
     from stator._backend import Stream
     from stator._typing import ArrayLike, StreamLike
     from stator.backend import Backend
-    from stator.execution import (
-        CooperativeConfig,
-        CooperativeReport,
-        Diagnostics,
-        Kernel,
-        LaunchSequence,
-        WorkQueue,
-    )
+    from stator.execution import CooperativeConfig, CooperativeReport, Diagnostics, Kernel, LaunchSequence, WorkQueue
 
 
 def is_cooperative_groups_supported(self: Backend) -> bool:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from stator.config import Options
     from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
     from stator.execution.programs import ProgramCache
-    from stator.execution.streams import StreamPool
     from stator.resources._allocators import DeviceAllocator
+    from stator.streams import StreamPool
 
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
@@ -217,7 +217,7 @@ class Backend(
         >>> [pool.next().index for _ in range(3)]
         [1, 2, 1]
         """
-        from stator.execution.streams import StreamPool
+        from stator.streams import StreamPool
 
         return StreamPool(self._pool_streams(count, priority))
 

@@ -32,7 +32,7 @@ interop.set_binding(<void*>from_native)
 
 include "execution/_current.pxi"
 include "execution/_entered.pxi"
-include "execution/_streams.pxi"
+include "streams/_streams.pxi"
 include "execution/_options.pxi"
 include "execution/_allocator.pxi"
 include "execution/_figures.pxi"

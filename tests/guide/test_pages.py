@@ -24,7 +24,15 @@ DOCS = ROOT / "docs"
 FOLDERS = ("tutorials", "howto", "from_others")
 GUIDE = [page for page in PAGES if page.parent.name in FOLDERS or page.name == "start.md"]
 # Pages and folders without a block for cuda that run there too.
-ALSO_CUDA = {"execution", "memory.md", "resources.md", "managed_memory.md", "foreign_memory.md", "tutorials/streams.md"}
+ALSO_CUDA = {
+    "streams.md",
+    "execution",
+    "memory.md",
+    "resources.md",
+    "managed_memory.md",
+    "foreign_memory.md",
+    "tutorials/streams.md",
+}
 ALSO_CUDA |= {"tutorials/graphs.md", "howto/repeat_results.md", "howto/find_memory_growth.md"}
 # Packages that only some pages import.
 NEEDS = {"start.md": ["sklearn"], "howto/share_arrays.md": ["torch"], "array_api.md": ["sklearn"]}

@@ -2,8 +2,8 @@
 
     python -m tests.mutants learn [--jobs 2] [--output FOLDER] [--tests tests/ops ...]
     python -m tests.mutants run --count 400 --seed 1 [--jobs 2] [--seconds 20] [--output FOLDER]
-    python -m tests.mutants run --count 400 --seed 1 --only 17 [--tests tests/runtime/test_streams.py]
-    python -m tests.mutants run --match "wait | *Pool::settle*" [--tests tests/runtime/test_streams.py]
+    python -m tests.mutants run --count 400 --seed 1 --only 17 [--tests tests/streams/test_streams.py]
+    python -m tests.mutants run --match "wait | *Pool::settle*" [--tests tests/streams/test_streams.py]
     python -m tests.mutants show ID [--output FOLDER]
 
 `learn` runs the tests of device cuda once on the emulated device and notes what each touches; with `--tests` it renews
@@ -60,7 +60,7 @@ FAILING = {  # a status that nobody sees matters where a call fails
     "runtime status": "tests/runtime/test_runtime_failures.py",
     "vendor status": "tests/runtime/test_vendor_failures.py",
 }
-LEARNED = ["tests/ops", "tests/interop", "tests/runtime", "tests/execution"]
+LEARNED = ["tests/execution", "tests/streams", "tests/runtime", "tests/ops", "tests/interop"]
 TASK = {}  # what the workers of run() inherit; as arguments, it would be copied for each mutant
 WAITS = 8  # times its processor time is what a child may take, on a machine that has other work
 

@@ -30,7 +30,18 @@ from .steps import DTYPES, PROGRAMS
 LIMIT = 64 << 20
 MODEL_SIZE = 1_000_000  # elements of the cases that model.py counts
 CASES_AT_ONCE, CHUNK_SECONDS = 50, 45.0
-OTHER_TESTS = ("execution", "runtime", "resources", "interop", "devices", "exit", "numpy", "onnx", "backends")
+OTHER_TESTS = (
+    "execution",
+    "streams",
+    "runtime",
+    "resources",
+    "interop",
+    "devices",
+    "exit",
+    "numpy",
+    "onnx",
+    "backends",
+)
 RUNTIME = (
     "core",
     "devices",
@@ -41,6 +52,7 @@ RUNTIME = (
     "ownership",
     "params",
     "runtime",
+    "streams",
 )  # of csrc, without kernels
 FACTS = """
 import json, stator

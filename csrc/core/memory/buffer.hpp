@@ -7,9 +7,9 @@
 #include "core/memory/budget.hpp"
 #include "core/memory/managed.hpp"
 #include "core/memory/pool_lists.hpp"
-#include "core/stream.hpp"
 #include "ownership/box.hpp"
 #include "runtime/runtime.hpp"
+#include "streams/stream.hpp"
 
 #include <stator/backend.hpp>
 

@@ -8,7 +8,6 @@ from stator.execution.diagnostics import Diagnostics, DiagnosticsReport
 from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
 from stator.execution.sequences import LaunchSequence, SequenceFuture, SequenceTimes
-from stator.execution.streams import StreamPool
 from stator.execution.telemetry import Telemetry
 from stator.execution.work_queue import WorkQueue, WorkQueueReport
 
@@ -30,7 +29,6 @@ __all__ = [
     "SequenceFuture",
     "SequenceTimes",
     "Step",
-    "StreamPool",
     "Telemetry",
     "WorkQueue",
     "WorkQueueReport",

@@ -1,9 +1,9 @@
 // Callbacks of streams. A callback is in its stream's list until it has returned. What it owns is released without a
 // lock, and its reference to the context in the queue, since the last one would wait for the stream that runs it.
 #include "core/context.hpp"
-#include "core/stream.hpp"
 #include "core/text.hpp"
 #include "runtime/warning.hpp"
+#include "streams/stream.hpp"
 
 #include <exception>
 

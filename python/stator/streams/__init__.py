@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stator._backend import Stream
 
+__all__ = ["StreamPool"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
+
 
 class StreamPool:
     """Streams of a backend that are handed out in turn, made by Backend.stream_pool(). Thread-safe."""
@@ -31,4 +37,4 @@ class StreamPool:
         return iter(self._streams)
 
     def __repr__(self) -> str:
-        return f"<stator.execution.StreamPool of {self._streams!r}>"
+        return f"<stator.streams.StreamPool of {self._streams!r}>"

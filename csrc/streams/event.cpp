@@ -1,8 +1,8 @@
 // EventBox, and the public handles Event and Stream: each call takes a guard and goes to the runtime layer.
 #include "core/capture.hpp"
 #include "core/context.hpp"
-#include "core/stream.hpp"
 #include "core/text.hpp"
+#include "streams/stream.hpp"
 
 namespace stator {
 namespace {

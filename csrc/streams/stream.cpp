@@ -1,6 +1,6 @@
 // The error slot of a stream: a kernel claims it in device memory and writes the record into page-locked memory, which
 // the host reads without waiting; take_slot resets the record first, then the claim in stream order.
-#include "core/stream.hpp"
+#include "streams/stream.hpp"
 
 #include "core/context.hpp"
 #include "core/fault.hpp"
