@@ -17,7 +17,7 @@ const char* name(BoxKind);
 
 class Tracker;
 
-// The scope of what this thread makes (stator/execution/scope.hpp); 0 for none.
+// The scope of what this thread makes (stator/scopes/scope.hpp); 0 for none.
 extern constinit thread_local uint32_t thread_scope;
 
 class Box {

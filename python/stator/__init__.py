@@ -103,7 +103,7 @@ from stator.backend import (
 )
 from stator.config import BackendBuilder, BackendConfig
 from stator.inspection import __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype
-from stator.resources._methods import shutdown
+from stator.scopes._methods import shutdown
 
 if TYPE_CHECKING:
     # Modules that are loaded on first use.
@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from stator import monitor as monitor
     from stator import numpy as numpy
     from stator import resources as resources
+    from stator import scopes as scopes
     from stator import streams as streams
     from stator import typing as typing
     from stator._table_functions import *  # noqa: F403
@@ -401,6 +402,7 @@ def __getattr__(name: str) -> Any:
         "monitor",
         "numpy",
         "resources",
+        "scopes",
         "streams",
         "typing",
     ):  # loaded on first use

@@ -190,7 +190,7 @@ def set_resolver(function: Callable[[Any, str], Backend]) -> None:
     """Sets the function that finds the backend for a `device=` argument (python/stator/backend.py)."""
     ...
 def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, int], ...]:
-    """Sets the scopes that calls are in from here on, and returns the previous ones (python/stator/resources)."""
+    """Sets the scopes that calls are in from here on, and returns the previous ones (python/stator/scopes)."""
     ...
 def shutdown() -> None:
     """Closes every open backend of Python, as its end does. Synchronises."""

@@ -1,8 +1,10 @@
-"""The functions generated from the op table, by the module that exports them."""
+"""The names of modules: functions generated from the op table, and those that are loaded on first use."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from stator._elementwise import functions as elementwise
@@ -26,5 +28,18 @@ def missing(module: str, names: list[str]) -> Callable[[str], Any]:
         from stator._hints import MissingAttributeError
 
         raise MissingAttributeError(module, name, lambda: names)
+
+    return __getattr__
+
+
+def on_first_use(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
+    """The __getattr__ of a package: it takes each name from its module when the name is first used."""
+
+    def __getattr__(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        found = getattr(import_module(f"{package}.{modules[name]}"), name)
+        setattr(sys.modules[package], name, found)
+        return found
 
     return __getattr__

@@ -25,7 +25,7 @@ from stator.hardware.backend_methods import BackendDevices
 from stator.hardware.first_use import tell_first_use
 from stator.resources._managed_methods import BackendManaged
 from stator.resources._memory import BackendMemory
-from stator.resources._methods import BackendResources
+from stator.scopes._methods import BackendResources
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

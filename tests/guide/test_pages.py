@@ -25,10 +25,10 @@ FOLDERS = ("tutorials", "howto", "from_others")
 GUIDE = [page for page in PAGES if page.parent.name in FOLDERS or page.name == "start.md"]
 # Pages and folders without a block for cuda that run there too.
 ALSO_CUDA = {
+    "scopes.md",
     "streams.md",
     "execution",
     "memory.md",
-    "resources.md",
     "managed_memory.md",
     "foreign_memory.md",
     "tutorials/streams.md",

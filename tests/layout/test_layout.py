@@ -68,6 +68,7 @@ ARROWS = {
     "core": ("params", "runtime", "ownership", "streams"),
     "libs": ("params", "runtime", "core"),
     "execution": ("params", "runtime", "core", "libs"),
+    "scopes": ("core",),
     "devices": ("runtime",),
     "ops": ("params", "runtime", "ownership", "core", "libs"),
 }

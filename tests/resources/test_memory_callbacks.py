@@ -155,7 +155,7 @@ def test_what_a_callback_makes_belongs_to_no_scope(small):
 
 
 def test_a_callback_cannot_end_what_its_allocation_needs(small, monkeypatch):
-    monkeypatch.setattr("stator.resources._scopes.PATIENCE", 3600)  # which is not waited
+    monkeypatch.setattr("stator.scopes._scope.PATIENCE", 3600)  # which is not waited
     errors = []
 
     def ends(nbytes):

@@ -35,6 +35,7 @@ OTHER_TESTS = (
     "streams",
     "runtime",
     "resources",
+    "scopes",
     "interop",
     "devices",
     "exit",
@@ -52,6 +53,7 @@ RUNTIME = (
     "ownership",
     "params",
     "runtime",
+    "scopes",
     "streams",
 )  # of csrc, without kernels
 FACTS = """

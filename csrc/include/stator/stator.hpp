@@ -18,7 +18,6 @@
 #include <stator/execution/memory_record.hpp>
 #include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>
-#include <stator/execution/scope.hpp>
 #include <stator/execution/telemetry.hpp>
 #include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>
@@ -48,6 +47,7 @@
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>
 #include <stator/scan.hpp>
+#include <stator/scopes/scope.hpp>
 #include <stator/sets.hpp>
 #include <stator/sort.hpp>
 #include <stator/sparse.hpp>

@@ -27,8 +27,8 @@ from stator.errors import (
 from stator.execution import _graph
 from stator.execution._arguments import flag, under_name, whole
 from stator.execution._graph import Capture, Graph
-from stator.execution._outside import belong, outside
 from stator.execution._structure import put_together, take_apart
+from stator.scopes._outside import belong, outside
 
 if TYPE_CHECKING:
     from stator._backend import Stream

@@ -17,9 +17,9 @@ from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidV
 from stator.execution import _graph, _transfers
 from stator.execution._arguments import array_of, whole
 from stator.execution._in_flight import InFlight, Use, use_of
-from stator.execution._outside import outside
 from stator.execution._steps import Bound, bind
 from stator.execution.graphs import capture
+from stator.scopes._outside import outside
 
 if TYPE_CHECKING:
     from typing import Self

@@ -9,19 +9,14 @@ if TYPE_CHECKING:
     from stator.resources._allocators import DeviceAllocator, TorchAllocator
     from stator.resources._arena import BufferArena
     from stator.resources._buffers import BufferDescriptor
-    from stator.resources._held import ManagedResource, ScopedResource
     from stator.resources._managed import AccessHints, MigrationStatistics, UnifiedAllocation
-    from stator.resources._scopes import Scope
 
 _MODULES = {
     "AccessHints": "_managed",
     "BufferArena": "_arena",
     "BufferDescriptor": "_buffers",
     "DeviceAllocator": "_allocators",
-    "ManagedResource": "_held",
     "MigrationStatistics": "_managed",
-    "Scope": "_scopes",
-    "ScopedResource": "_held",
     "TorchAllocator": "_allocators",
     "UnifiedAllocation": "_managed",
 }
@@ -31,10 +26,7 @@ __all__ = [
     "BufferArena",
     "BufferDescriptor",
     "DeviceAllocator",
-    "ManagedResource",
     "MigrationStatistics",
-    "Scope",
-    "ScopedResource",
     "TorchAllocator",
     "UnifiedAllocation",
 ]

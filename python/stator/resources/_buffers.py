@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from stator import _array
 from stator._dtype import dtype as to_dtype
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
-from stator.resources._held import ScopedResource, hold
 from stator.resources._memory import byte_count, whole_number
+from stator.scopes._held import ScopedResource, hold
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -72,8 +72,8 @@ def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Bac
 
 def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> ScopedResource[Array]:
     """What Backend.create_scoped_buffer does: the array has a scope of its own."""
-    from stator.resources._methods import stack_of
-    from stator.resources._scopes import end, scope_of_its_own
+    from stator.scopes._methods import stack_of
+    from stator.scopes._scope import end, scope_of_its_own
 
     op = "Backend.create_scoped_buffer"
     stack = stack_of(backend, op)

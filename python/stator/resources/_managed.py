@@ -19,8 +19,8 @@ from stator.errors import (
     renamed,
 )
 from stator.execution import _managed
-from stator.resources._held import ScopedResource, hold
 from stator.resources._memory import byte_count
+from stator.scopes._held import ScopedResource, hold
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -152,8 +152,8 @@ def _bytes(host: object) -> object:
 
 def allocate(backend: Backend, size: int) -> UnifiedAllocation:
     """See Backend.allocate_unified. The array has a scope of its own, as that of create_scoped_buffer."""
-    from stator.resources._methods import stack_of
-    from stator.resources._scopes import end, scope_of_its_own
+    from stator.scopes._methods import stack_of
+    from stator.scopes._scope import end, scope_of_its_own
 
     op = "Backend.allocate_unified"
     size = byte_count(size, "size", op, 1)

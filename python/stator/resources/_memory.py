@@ -42,7 +42,7 @@ class MemoryCallbacks:
 
     def ask(self, nbytes: int, attempt: int) -> bool:
         """Whether something was freed, so that the allocation is to be tried again. Raises interrupts alone."""
-        from stator.execution._outside import outside
+        from stator.scopes._outside import outside
 
         try:
             with outside():

@@ -1,4 +1,4 @@
-# stator/execution/scope.hpp
+# stator/scopes/scope.hpp
 from libc.stdint cimport uint32_t
 from libcpp cimport bool as cbool
 
@@ -7,7 +7,7 @@ from stator.cpp.backend cimport Backend, Event
 from stator.cpp.error cimport translate_exception
 
 
-cdef extern from "stator/execution/scope.hpp" namespace "stator" nogil:
+cdef extern from "stator/scopes/scope.hpp" namespace "stator" nogil:
     uint32_t new_scope() noexcept
     uint32_t enter_scope(uint32_t) noexcept
     cbool end_scope(const Backend&, uint32_t, double, size_t*) except +translate_exception

@@ -38,7 +38,7 @@ cdef int choose_scope(Backend backend) except -1:
 
 
 def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, int], ...]:
-    """Sets the scopes that calls are in from here on, and returns the previous ones (python/stator/resources)."""
+    """Sets the scopes that calls are in from here on, and returns the previous ones (python/stator/scopes)."""
     global scopes_entered
     cdef object before = scopes_var.get()
     if not scopes and not before:

@@ -220,7 +220,7 @@ def test_the_end_waits_for_calls_of_other_threads(be):
 
 
 def test_an_end_that_calls_of_others_hold_up_frees_nothing_and_can_be_repeated(be, monkeypatch):
-    monkeypatch.setattr("stator.resources._scopes.PATIENCE", 0)
+    monkeypatch.setattr("stator.scopes._scope.PATIENCE", 0)
     go, begun = threading.Event(), threading.Event()
 
     def asks():  # the call for which the callback is asked is under way until the callback has answered

@@ -1,5 +1,5 @@
 // The public functions of scopes, which forward to Context and Box.
-#include <stator/execution/scope.hpp>
+#include <stator/scopes/scope.hpp>
 
 #include "core/context.hpp"
 #include "core/memory/buffer.hpp"

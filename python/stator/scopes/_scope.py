@@ -10,11 +10,11 @@ from stator import _backend, _sparse
 from stator._array import Array
 from stator._backend import Entered, Event
 from stator.errors import BackendClosedError, DTypeError, InFlightError, InvalidValueError
-from stator.execution import _scopes
-from stator.execution._outside import number_in
-from stator.resources._cleanups import CleanupStack, raise_collected
-from stator.resources._held import ScopedResource
 from stator.resources._memory import byte_count
+from stator.scopes import _scopes
+from stator.scopes._cleanups import CleanupStack, raise_collected
+from stator.scopes._held import ScopedResource
+from stator.scopes._outside import number_in
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -137,7 +137,7 @@ class Scope(Entered):
         return value
 
     def _keep_resource(self, resource: ScopedResource[Any]) -> None:
-        from stator.resources._methods import cleanups_of
+        from stator.scopes._methods import cleanups_of
 
         if resource._entry.stack is self._cleanups:
             around = self._around[1]

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import StreamLike
     from stator.backend import Backend, Device
-    from stator.resources import BufferArena, BufferDescriptor, ManagedResource, Scope, ScopedResource
-    from stator.resources._cleanups import CleanupStack
+    from stator.resources import BufferArena, BufferDescriptor
     from stator.resources._timeline import MemorySnapshot
+    from stator.scopes import ManagedResource, Scope, ScopedResource
+    from stator.scopes._cleanups import CleanupStack
 
 T = TypeVar("T")
 
@@ -33,7 +34,7 @@ OWN = {"stream", "library", "program"}
 def cleanups_of(backend: Backend) -> CleanupStack:
     """The backend's cleanups, made at first use."""
     if backend._cleanups is None:
-        from stator.resources._cleanups import CleanupStack
+        from stator.scopes._cleanups import CleanupStack
 
         backend.__dict__.setdefault("_cleanups", CleanupStack())
     found = backend._cleanups
@@ -43,7 +44,7 @@ def cleanups_of(backend: Backend) -> CleanupStack:
 
 def stack_of(backend: Backend, op: str) -> CleanupStack:
     """The cleanups of the backend's innermost scope, else its own. BackendClosedError where it is closed."""
-    from stator.resources._scopes import innermost
+    from stator.scopes._scope import innermost
 
     if backend.closed:
         raise BackendClosedError(f"The backend on {backend.device_name} is closed", op=op, remedy="Open a new Backend.")
@@ -56,7 +57,7 @@ def shutdown() -> None:
 
     On the cpu, work that nobody can see the results of is waited for half a second, and dropped where it has not begun.
     """
-    cleanups = sys.modules.get("stator.resources._cleanups")  # loaded where there are any
+    cleanups = sys.modules.get("stator.scopes._cleanups")  # loaded where there are any
     if cleanups is not None:
         cleanups.run_all()
     _backend.shutdown()
@@ -138,7 +139,7 @@ class BackendResources:
         Traceback (most recent call last):
         stator.errors.BackendClosedError: ...
         """
-        from stator.resources._scopes import Scope
+        from stator.scopes._scope import Scope
 
         return Scope(self._self(), budget, name)
 
@@ -160,7 +161,7 @@ class BackendResources:
         >>> log
         ['b', 'a']
         """
-        from stator.resources._held import ManagedResource, hold, require_function
+        from stator.scopes._held import ManagedResource, hold, require_function
 
         op = "Backend.create_resource_with_cleanup"
         backend = self._self()
@@ -303,7 +304,7 @@ class BackendResources:
     def _close_after_cleanups(self, close: Callable[[], None]) -> None:
         if self._cleanups is None:
             return close()
-        from stator.resources._cleanups import raise_collected
+        from stator.scopes._cleanups import raise_collected
 
         raised = self._cleanups.run()
         close()

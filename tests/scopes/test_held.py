@@ -8,7 +8,7 @@ import pytest
 
 import stator
 from stator.errors import BackendClosedError, CleanupError, DTypeError, ResourceClosedError
-from stator.resources import ManagedResource, ScopedResource
+from stator.scopes import ManagedResource, ScopedResource
 
 KINDS = pytest.mark.parametrize("kind", [ScopedResource, ManagedResource])
 
@@ -155,7 +155,7 @@ def test_a_factory_that_closes_the_backend_has_its_resource_cleaned_up(device):
 
 AT_EXIT = """
 import os, stator
-from stator.resources import ManagedResource
+from stator.scopes import ManagedResource
 be, other = stator.Backend("cpu"), stator.Backend("cpu")
 say = lambda name: print(name, flush=True)
 a = be.create_resource_with_cleanup(lambda device: be.ones(2), lambda x: say(x.tolist()))

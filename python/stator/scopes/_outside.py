@@ -1,4 +1,4 @@
-"""What is kept for later calls belongs to no scope (stator.resources), though it is made inside one."""
+"""What is kept for later calls belongs to no scope (stator.scopes), though it is made inside one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def belong(arrays: Iterable[Array], scopes: Scopes, backend: Backend) -> None:
     """Lets arrays that were made outside belong to the innermost of the backend's scopes, since they are results."""
     number = number_in(scopes, backend)
     if number:
-        from stator.execution._scopes import change_scope
+        from stator.scopes._scopes import change_scope
 
         for x in arrays:
             change_scope(x, 0, number)

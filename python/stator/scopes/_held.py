@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stator.errors import DTypeError, ResourceClosedError
-from stator.resources._cleanups import Cleanup, CleanupStack, of_process
+from stator.scopes._cleanups import Cleanup, CleanupStack, of_process
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -29,7 +29,7 @@ class ScopedResource(Generic[T]):
     or of close(), and the resource counts as cleaned up.
 
     >>> closed = []
-    >>> with stator.resources.ScopedResource("file", closed.append) as resource:
+    >>> with stator.scopes.ScopedResource("file", closed.append) as resource:
     ...     resource
     'file'
     >>> closed
