@@ -3,8 +3,8 @@
 #include <stator/array.hpp>
 
 #include "core/context.hpp"
-#include "core/memory/overlap.hpp"
 #include "core/text.hpp"
+#include "memory/overlap.hpp"
 
 #include <stator/creation.hpp>
 

@@ -1,8 +1,8 @@
 // GraphCapture: what a stream has while its work is captured into a graph.
 #pragma once
 
-#include "core/memory/arena.hpp"
-#include "core/memory/buffer.hpp"
+#include "memory/arena.hpp"
+#include "memory/buffer.hpp"
 #include "params/random.hpp"
 
 #include <stator/op_table.hpp>

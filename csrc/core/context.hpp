@@ -3,9 +3,9 @@
 // nothing may be thrown.
 #pragma once
 
-#include "core/allocators/device_memory.hpp"
-#include "core/memory/pool.hpp"
-#include "core/memory/record.hpp"
+#include "memory/device_memory.hpp"
+#include "memory/pool/pool.hpp"
+#include "memory/record.hpp"
 #include "ownership/box.hpp"
 #include "ownership/process.hpp"
 #include "ownership/tracker.hpp"

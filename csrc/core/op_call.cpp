@@ -1,8 +1,8 @@
 #include "core/op_call.hpp"
 
 #include "core/capture.hpp"
-#include "core/memory/overlap.hpp"
 #include "core/text.hpp"
+#include "memory/overlap.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "execution/graph.hpp"
 
-#include "core/memory/overlap.hpp"
 #include "core/text.hpp"
+#include "memory/overlap.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/indexing.hpp>

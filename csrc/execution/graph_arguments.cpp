@@ -1,7 +1,7 @@
 // Whether a launch's arguments are of the kind that the capture saw: nothing else of a captured call can be changed.
-#include "core/memory/overlap.hpp"
 #include "core/text.hpp"
 #include "execution/graph.hpp"
+#include "memory/overlap.hpp"
 
 #include <algorithm>
 #include <string>

@@ -3,9 +3,9 @@
 #include <stator/execution/transfers.hpp>
 
 #include "core/context.hpp"
-#include "core/memory/overlap.hpp"
-#include "core/memory/staging.hpp"
 #include "core/text.hpp"
+#include "memory/overlap.hpp"
+#include "memory/staging.hpp"
 #include "runtime/float_environment.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <stator/scopes/scope.hpp>
 
 #include "core/context.hpp"
-#include "core/memory/buffer.hpp"
+#include "memory/buffer.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Streams with a priority, and those of other libraries, which take the places behind the context's own.
 #include "core/context.hpp"
-#include "core/memory/buffer.hpp"
 #include "core/text.hpp"
+#include "memory/buffer.hpp"
 
 namespace stator {
 namespace {

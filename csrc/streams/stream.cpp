@@ -4,8 +4,8 @@
 
 #include "core/context.hpp"
 #include "core/fault.hpp"
-#include "core/memory/buffer.hpp"
 #include "core/text.hpp"
+#include "memory/buffer.hpp"
 
 #include <stator/binding.hpp>
 

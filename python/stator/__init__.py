@@ -112,7 +112,6 @@ if TYPE_CHECKING:
     from stator import hardware as hardware
     from stator import monitor as monitor
     from stator import numpy as numpy
-    from stator import resources as resources
     from stator import scopes as scopes
     from stator import streams as streams
     from stator import typing as typing
@@ -401,7 +400,6 @@ def __getattr__(name: str) -> Any:
         "hardware",
         "monitor",
         "numpy",
-        "resources",
         "scopes",
         "streams",
         "typing",

@@ -23,8 +23,8 @@ from stator.config import BackendConfig, default_device, resolve
 from stator.errors import DTypeError, StatorError, renamed
 from stator.hardware.backend_methods import BackendDevices
 from stator.hardware.first_use import tell_first_use
-from stator.resources._managed_methods import BackendManaged
-from stator.resources._memory import BackendMemory
+from stator.memory._managed_methods import BackendManaged
+from stator.memory._methods import BackendMemory
 from stator.scopes._methods import BackendResources
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from stator.config import Options
     from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
     from stator.execution.programs import ProgramCache
-    from stator.resources._allocators import DeviceAllocator
+    from stator.memory._allocators import DeviceAllocator
     from stator.streams import StreamPool
 
 log = logging.getLogger("stator")
@@ -156,7 +156,7 @@ class Backend(
         STATOR_DEVICE, STATOR_MEMORY_LIMIT, ..., else from the table [backend] of the TOML file that STATOR_CONFIG
         names, else it is the default. allocator: where the device memory comes from, an object with allocate(nbytes,
         stream) -> address and deallocate(address, nbytes, stream), such as a memory resource of RMM; see
-        stator.resources.DeviceAllocator. None: what memory.set_allocator() chose for the device, else stator's own.
+        stator.memory.DeviceAllocator. None: what memory.set_allocator() chose for the device, else stator's own.
         Raises: ConfigurationError, which lists every value that cannot be used; DeviceUnavailableError;
         OutOfMemoryError where a device has less than memory_pool_size.
         """
@@ -168,7 +168,7 @@ class Backend(
         allocator = _allocators.get(name) if allocator is None else allocator
         functions = None
         if allocator is not None:
-            from stator.resources._allocators import allocator_functions
+            from stator.memory._allocators import allocator_functions
 
             functions = allocator_functions(allocator)
         self = super().__new__(cls, name, allocator=functions, **chosen)

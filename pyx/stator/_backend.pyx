@@ -34,8 +34,8 @@ include "execution/_current.pxi"
 include "execution/_entered.pxi"
 include "streams/_streams.pxi"
 include "execution/_options.pxi"
-include "execution/_allocator.pxi"
-include "execution/_figures.pxi"
+include "memory/_allocator.pxi"
+include "memory/_figures.pxi"
 include "execution/_process.pxi"
 
 

@@ -31,7 +31,7 @@ def exported(name: str) -> list[str]:
 
 
 def test_libstator_exports_its_api_alone():
-    # The two C functions are found by other libraries by their names: stator/execution/allocator.hpp.
+    # The two C functions are found by other libraries by their names: stator/memory/allocator.hpp.
     ours = r"\bstator(::|_target_)|^stator_(de)?allocate$"
     foreign = [s for s in exported("libstator.so") if not re.search(ours, s)]
     # Every C++ library has weak copies of the standard library's templates, which resolve to one another.
@@ -87,7 +87,7 @@ def test_nothing_of_cuda_is_linked(name):
 
 
 def test_extension_modules_find_their_library_in_the_package():
-    folder = {".": "[$ORIGIN/lib]", **dict.fromkeys(("execution", "nn", "scopes"), "[$ORIGIN/../lib]")}
+    folder = {".": "[$ORIGIN/lib]", **dict.fromkeys(("execution", "memory", "nn", "scopes"), "[$ORIGIN/../lib]")}
     paths = installed().rglob("*.abi3.so")
     dynamic = {path.relative_to(installed()): tool("readelf", "-d", path) for path in paths}
     linked = {path: text for path, text in dynamic.items() if "[libstator.so]" in text}

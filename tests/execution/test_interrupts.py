@@ -150,7 +150,7 @@ def scope(be, x, folder):
 
 
 def buffer(be, x, folder):
-    be.create_scoped_buffer(stator.resources.BufferDescriptor(64)).close()
+    be.create_scoped_buffer(stator.memory.BufferDescriptor(64)).close()
 
 
 def profile(be, x, folder):

@@ -25,12 +25,12 @@ FOLDERS = ("tutorials", "howto", "from_others")
 GUIDE = [page for page in PAGES if page.parent.name in FOLDERS or page.name == "start.md"]
 # Pages and folders without a block for cuda that run there too.
 ALSO_CUDA = {
+    "memory/managed_memory.md",
+    "memory/foreign_memory.md",
     "scopes.md",
     "streams.md",
     "execution",
     "memory.md",
-    "managed_memory.md",
-    "foreign_memory.md",
     "tutorials/streams.md",
 }
 ALSO_CUDA |= {"tutorials/graphs.md", "howto/repeat_results.md", "howto/find_memory_growth.md"}
@@ -45,7 +45,7 @@ ENVIRONMENTS = {
 # Pages with a session (>>>) that another test runs.
 SESSIONS = {"tutorials/cython.md"}  # tests/cpp/test_consumers.py
 # Files that pages write.
-WRITES = {"foreign_memory.md": "memory.html"}
+WRITES = {"memory/foreign_memory.md": "memory.html"}
 
 
 def name(page: Path) -> str:

@@ -50,7 +50,7 @@ def strided(be):
 
 
 def sub_buffer(be):
-    descriptor = stator.resources.BufferDescriptor(8, dtype="bool")
+    descriptor = stator.memory.BufferDescriptor(8, dtype="bool")
     return be.create_sub_buffer(be.asarray(np.concatenate([BYTES, BYTES])), 8, descriptor)
 
 

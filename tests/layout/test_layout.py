@@ -65,12 +65,13 @@ ARROWS = {
     "runtime": ("emulator/runtime/api.hpp", "params/launch.hpp"),
     "ownership": ("runtime",),
     "streams": ("runtime", "ownership"),
-    "core": ("params", "runtime", "ownership", "streams"),
+    "memory": ("runtime", "ownership", "streams"),
+    "core": ("params", "runtime", "ownership", "streams", "memory"),
     "libs": ("params", "runtime", "core"),
-    "execution": ("params", "runtime", "core", "libs"),
-    "scopes": ("core",),
+    "execution": ("params", "runtime", "memory", "core", "libs"),
+    "scopes": ("memory", "core"),
     "devices": ("runtime",),
-    "ops": ("params", "runtime", "ownership", "core", "libs"),
+    "ops": ("params", "runtime", "ownership", "memory", "core", "libs"),
 }
 # The rooms that Context is made of: what defines their functions may use Context.
 SERVED = ("ownership", "streams", "memory")

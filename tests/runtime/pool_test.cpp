@@ -1,8 +1,8 @@
 // The pool: reuse on one stream and across streams, limits, page-locked memory, and each runtime call failing in turn.
 #include "core_support.hpp"
 
-#include "core/memory/overlap.hpp"
-#include "core/memory/pool_lists.hpp"
+#include "memory/overlap.hpp"
+#include "memory/pool/pool_lists.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>

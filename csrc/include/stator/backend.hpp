@@ -163,7 +163,7 @@ class STATOR_API Backend {
   Backend() = default;
   explicit Backend(Ref<Context> context) : context_(std::move(context)) {}
   // device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda", "cuda:N". DeviceUnavailableError gives the reason.
-  // allocator: gives the device memory until the last array is gone (stator/execution/allocator.hpp); null: the driver.
+  // allocator: gives the device memory until the last array is gone (stator/memory/allocator.hpp); null: the driver.
   static Backend open(std::string_view device = "auto", const BackendOptions& options = {},
                       std::shared_ptr<Allocator> allocator = nullptr);
 

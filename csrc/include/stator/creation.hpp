@@ -27,7 +27,7 @@ STATOR_API Array from_host(const Backend&, const void* data, DType dtype, const 
                            bool pinned = false, const Stream& = {});
 // An array over foreign memory, without a copy. ValueError unless its address is a multiple of the item size. cpu: any
 // host memory, whose uses are synchronous when `host_shared`; cuda: device memory. Bools are bytes of 0 and 1, see
-// execution/bool_bytes.hpp for others. `deleter` runs once, in a call of interop::release_owners(). Where this throws
+// memory/bool_bytes.hpp for others. `deleter` runs once, in a call of interop::release_owners(). Where this throws
 // it never runs, and the memory stays the caller's.
 STATOR_API Array from_foreign(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
                               bool host_shared, bool read_only, std::function<void()> deleter);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <stator/array.hpp>
-#include <stator/execution/memory.hpp>
+#include <stator/memory/memory.hpp>
 
 #include <string_view>
 

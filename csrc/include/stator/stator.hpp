@@ -10,12 +10,7 @@
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
-#include <stator/execution/allocator.hpp>
-#include <stator/execution/bool_bytes.hpp>
 #include <stator/execution/graph.hpp>
-#include <stator/execution/managed.hpp>
-#include <stator/execution/memory.hpp>
-#include <stator/execution/memory_record.hpp>
 #include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>
 #include <stator/execution/telemetry.hpp>
@@ -28,6 +23,11 @@
 #include <stator/libraries.hpp>
 #include <stator/linalg.hpp>
 #include <stator/matmul.hpp>
+#include <stator/memory/allocator.hpp>
+#include <stator/memory/bool_bytes.hpp>
+#include <stator/memory/managed.hpp>
+#include <stator/memory/memory.hpp>
+#include <stator/memory/memory_record.hpp>
 #include <stator/movement.hpp>
 #include <stator/nn/attention.hpp>
 #include <stator/nn/convolution.hpp>

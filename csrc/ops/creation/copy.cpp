@@ -1,8 +1,8 @@
 #include <stator/creation.hpp>
 #include <stator/indexing.hpp>
 
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
+#include "memory/overlap.hpp"
 #include "ops/collapse.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"

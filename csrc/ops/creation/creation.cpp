@@ -1,7 +1,7 @@
 #include <stator/creation.hpp>
 
-#include "core/memory/staging.hpp"
 #include "core/op_call.hpp"
+#include "memory/staging.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
 #include "params/creation.hpp"

@@ -2,7 +2,7 @@
 #include <stator/interop.hpp>
 
 #include "core/context.hpp"
-#include "core/memory/buffer.hpp"
+#include "memory/buffer.hpp"
 #include "ownership/binding.hpp"
 #include "ownership/box.hpp"
 #include "ownership/process.hpp"

@@ -1,8 +1,8 @@
 #include <stator/elementwise.hpp>
 
 #include "core/fault.hpp"
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
+#include "memory/overlap.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
 #include "params/elementwise.hpp"

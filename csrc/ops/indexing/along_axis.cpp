@@ -1,6 +1,6 @@
 // Indices along one axis: take_along_axis, put_along_axis, scatter, index_add and segments.
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
+#include "memory/overlap.hpp"
 #include "ops/indexing/plan.hpp"
 #include "ops/scalar.hpp"
 #include "params/indexing.hpp"

@@ -1,6 +1,6 @@
 // x[index] and x[index] = value with arrays and masks among the entries.
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
+#include "memory/overlap.hpp"
 #include "ops/axes.hpp"
 #include "ops/collapse.hpp"
 #include "ops/indexing/plan.hpp"

@@ -2,8 +2,8 @@
 #include <stator/indexing.hpp>
 #include <stator/movement.hpp>
 
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
+#include "memory/overlap.hpp"
 #include "ops/axes.hpp"
 #include "params/indexing.hpp"
 

@@ -1,6 +1,6 @@
 // Products of integers and bool: exact, wrapping around, by one portable kernel.
-#include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
+#include "memory/overlap.hpp"
 #include "ops/linalg/operands.hpp"
 #include "ops/matmul/matmul.hpp"
 #include "ops/matmul/plan.hpp"

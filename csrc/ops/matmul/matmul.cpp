@@ -1,9 +1,9 @@
 // Matrix products of floating and complex dtypes: preparation, the product, and what follows it.
 #include "ops/matmul/matmul.hpp"
 
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
 #include "libs/blas.hpp"
+#include "memory/overlap.hpp"
 #include "ops/matmul/plan.hpp"
 #include "params/matmul.hpp"
 

@@ -1,6 +1,6 @@
 // Views that add, drop, move or reverse axes: no kernel, no copy.
 #include "core/context.hpp"
-#include "core/memory/overlap.hpp"
+#include "memory/overlap.hpp"
 #include "ops/axes.hpp"
 #include "ops/movement/views.hpp"
 

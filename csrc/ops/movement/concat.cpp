@@ -1,5 +1,5 @@
-#include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
+#include "memory/overlap.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/movement/views.hpp"
 #include "params/movement.hpp"

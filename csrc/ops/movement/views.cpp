@@ -1,12 +1,12 @@
 // Views: no kernel and no copy, except in reshape where strides cannot express the shape.
 #include "ops/movement/views.hpp"
 #include "core/context.hpp"
-#include "core/memory/overlap.hpp"
+#include "memory/overlap.hpp"
 #include "ops/axes.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/execution/bool_bytes.hpp>
+#include <stator/memory/bool_bytes.hpp>
 #include <stator/movement.hpp>
 #include <stator/op_table.hpp>
 

@@ -1,7 +1,7 @@
 #include <stator/creation.hpp>
 #include <stator/nn/norm.hpp>
 
-#include "core/memory/overlap.hpp"
+#include "memory/overlap.hpp"
 #include "ops/checks.hpp"
 #include "ops/norm/operands.hpp"
 #include "params/norm.hpp"

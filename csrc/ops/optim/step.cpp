@@ -1,6 +1,6 @@
 #include "ops/optim/step.hpp"
 
-#include "core/memory/overlap.hpp"
+#include "memory/overlap.hpp"
 #include "ops/checks.hpp"
 
 #include <stator/creation.hpp>

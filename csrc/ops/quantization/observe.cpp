@@ -1,7 +1,7 @@
 // Observers: ranges and histograms that accumulate on the device, and the numbers that follow from them.
 #include "ops/quantization/operands.hpp"
 
-#include "core/memory/overlap.hpp"
+#include "memory/overlap.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>

@@ -1,5 +1,5 @@
 // Products with sparse matrices, sums of rows, triangular systems.
-#include "core/memory/overlap.hpp"
+#include "memory/overlap.hpp"
 #include "ops/scalar.hpp"
 #include "ops/sparse/parts.hpp"
 #include "ops/sparse/vendor.hpp"

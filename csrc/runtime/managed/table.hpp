@@ -1,7 +1,7 @@
-// The calls for managed memory (stator/execution/managed.hpp).
+// The calls for managed memory (stator/memory/managed.hpp).
 #pragma once
 
-#include <stator/execution/managed.hpp>
+#include <stator/memory/managed.hpp>
 
 #include <array>
 #include <cstddef>

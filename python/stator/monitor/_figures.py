@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stator.config._problems import Problem, raise_all, shown
 from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
-from stator.resources._memory import byte_count
+from stator.memory._methods import byte_count
 
 if TYPE_CHECKING:
     from stator.backend import Backend

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import StreamLike
     from stator.backend import Backend, Device
-    from stator.resources import BufferArena, BufferDescriptor
-    from stator.resources._timeline import MemorySnapshot
+    from stator.memory import BufferArena, BufferDescriptor
+    from stator.memory._timeline import MemorySnapshot
     from stator.scopes import ManagedResource, Scope, ScopedResource
     from stator.scopes._cleanups import CleanupStack
 
@@ -178,23 +178,23 @@ class BackendResources:
         return made
 
     def create_buffer(self, descriptor: BufferDescriptor) -> Array:
-        """An uninitialised vector of as many bytes as a stator.resources.BufferDescriptor says. Asynchronous.
+        """An uninitialised vector of as many bytes as a stator.memory.BufferDescriptor says. Asynchronous.
 
-        >>> be.create_buffer(stator.resources.BufferDescriptor(64, dtype="float32")).shape
+        >>> be.create_buffer(stator.memory.BufferDescriptor(64, dtype="float32")).shape
         (16,)
         """
-        from stator.resources._buffers import create_buffer
+        from stator.memory._buffers import create_buffer
 
         return create_buffer(self._self(), descriptor)
 
     def create_scoped_buffer(self, descriptor: BufferDescriptor) -> ScopedResource[Array]:
         """As create_buffer(), in a holder that frees the memory at its end, also where the array still has a name.
 
-        >>> with be.create_scoped_buffer(stator.resources.BufferDescriptor(64)) as buffer:
+        >>> with be.create_scoped_buffer(stator.memory.BufferDescriptor(64)) as buffer:
         ...     buffer.nbytes
         64
         """
-        from stator.resources._buffers import create_scoped_buffer
+        from stator.memory._buffers import create_scoped_buffer
 
         return create_scoped_buffer(self._self(), descriptor)
 
@@ -220,7 +220,7 @@ class BackendResources:
         >>> y.tolist()
         [1, 2, 0, 0]
         """
-        from stator.resources._buffers import copy_buffer
+        from stator.memory._buffers import copy_buffer
 
         copy_buffer(self._self(), src, src_offset, dst, dst_offset, size, stream)
 
@@ -231,12 +231,12 @@ class BackendResources:
         offset at which no element of the descriptor's dtype can begin.
 
         >>> whole = be.zeros(8, dtype="uint8")
-        >>> part = be.create_sub_buffer(whole, 4, stator.resources.BufferDescriptor(4, dtype="int16"))
+        >>> part = be.create_sub_buffer(whole, 4, stator.memory.BufferDescriptor(4, dtype="int16"))
         >>> part[...] = 1
         >>> whole.tolist()
         [0, 0, 0, 0, 1, 0, 1, 0]
         """
-        from stator.resources._arena import create_sub_buffer
+        from stator.memory._arena import create_sub_buffer
 
         return create_sub_buffer(self._self(), parent, offset, descriptor)
 
@@ -250,7 +250,7 @@ class BackendResources:
         >>> arena.take("a", (4, 4), dtype="float32").shape, arena.free
         ((4, 4), 960)
         """
-        from stator.resources._arena import BufferArena
+        from stator.memory._arena import BufferArena
 
         return BufferArena(self._self(), size, alignment)
 
@@ -267,13 +267,13 @@ class BackendResources:
         >>> [(event.bytes, event.op) for event in be.memory_snapshot().events]
         [(8000, 'zeros')]
         """
-        from stator.resources._timeline import record_memory
+        from stator.memory._timeline import record_memory
 
         record_memory(self._self(), enabled, max_events)
 
     def memory_snapshot(self) -> MemorySnapshot:
         """What record_memory() noted: each allocation and its end with time, bytes and op. Does not synchronise."""
-        from stator.resources._timeline import memory_snapshot
+        from stator.memory._timeline import memory_snapshot
 
         return memory_snapshot(self._self())
 
@@ -286,7 +286,7 @@ class BackendResources:
         >>> x = be.ones(1000) + 1
         >>> be.memory_timeline("memory.html")  # doctest: +SKIP
         """
-        from stator.resources._timeline import memory_timeline
+        from stator.memory._timeline import memory_timeline
 
         memory_timeline(self._self(), path)
 

@@ -10,7 +10,7 @@ from stator import _backend, _sparse
 from stator._array import Array
 from stator._backend import Entered, Event
 from stator.errors import BackendClosedError, DTypeError, InFlightError, InvalidValueError
-from stator.resources._memory import byte_count
+from stator.memory._methods import byte_count
 from stator.scopes import _scopes
 from stator.scopes._cleanups import CleanupStack, raise_collected
 from stator.scopes._held import ScopedResource

@@ -1,4 +1,4 @@
-# stator/execution/managed.hpp
+# stator/memory/managed.hpp
 from libc.stdint cimport uint64_t
 from libcpp cimport bool as cbool
 
@@ -10,7 +10,7 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional, vector
 
 
-cdef extern from "stator/execution/managed.hpp" namespace "stator" nogil:
+cdef extern from "stator/memory/managed.hpp" namespace "stator" nogil:
     ctypedef enum ManagedKind:
         pass
 

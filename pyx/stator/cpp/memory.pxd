@@ -1,4 +1,4 @@
-# stator/execution/memory.hpp
+# stator/memory/memory.hpp
 from libc.stdint cimport uint32_t
 
 from stator.cpp.backend cimport Backend
@@ -6,7 +6,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport string
 
 
-cdef extern from "stator/execution/memory.hpp" namespace "stator" nogil:
+cdef extern from "stator/memory/memory.hpp" namespace "stator" nogil:
     int most_hook_rounds
     size_t trim_memory(const Backend&, size_t) except +translate_exception
     size_t trim_pinned_memory(const Backend&, size_t) except +translate_exception

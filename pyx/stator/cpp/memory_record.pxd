@@ -1,4 +1,4 @@
-# stator/execution/memory_record.hpp
+# stator/memory/memory_record.hpp
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
@@ -7,7 +7,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport string, vector
 
 
-cdef extern from "stator/execution/memory_record.hpp" namespace "stator" nogil:
+cdef extern from "stator/memory/memory_record.hpp" namespace "stator" nogil:
     cdef cppclass MemoryEvent:
         double seconds
         int64_t bytes

@@ -15,7 +15,7 @@ from stator._hints import MissingAttribute
 from stator._interop import SharedMemory
 from stator.errors import StatorError
 from stator.execution import Diagnostics, Graph, Kernel, LaunchSequence, SequenceFuture, Step, Telemetry, WorkQueue
-from stator.execution._managed import HostView
+from stator.memory._managed import HostView
 
 CLASSES = {
     "Array": stator.Array,

@@ -1,0 +1,89 @@
+"""What a backend's memory was used for over time: a record of allocations, by the ops that took them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from stator.errors import DTypeError, InvalidValueError
+from stator.memory._methods import whole_number
+
+if TYPE_CHECKING:
+    from stator.backend import Backend
+
+
+class MemoryEvent(NamedTuple):
+    """An allocation, or with negative bytes its end: seconds since the recording began, bytes, and the op that took
+    them."""
+
+    time: float
+    bytes: int
+    op: str
+
+
+class MemoryOwner(NamedTuple):
+    """What an op has of the memory: the largest and the last number of live bytes, and how often it allocated."""
+
+    op: str
+    peak_bytes: int
+    live_bytes: int
+    allocations: int
+
+
+@dataclass(frozen=True)
+class MemorySnapshot:
+    """What was recorded: events in their order, how many more there were, and whether it goes on."""
+
+    events: tuple[MemoryEvent, ...]
+    dropped: int
+    recording: bool
+
+    def owners(self) -> list[MemoryOwner]:
+        """The ops that took memory, the one with the highest peak first."""
+        live: Counter[str] = Counter()
+        peak: dict[str, int] = defaultdict(int)
+        count: Counter[str] = Counter()
+        for event in self.events:
+            live[event.op] += event.bytes
+            count[event.op] += event.bytes >= 0
+            peak[event.op] = max(peak[event.op], live[event.op])
+        found = [MemoryOwner(op, peak[op], live[op], count[op]) for op in live]
+        return sorted(found, key=lambda owner: (-owner.peak_bytes, owner.op))
+
+
+def record_memory(backend: Backend, enabled: bool, max_events: int) -> None:
+    """What Backend.record_memory does."""
+    from stator.memory._memory_record import record
+
+    op = "Backend.record_memory"
+    if not isinstance(enabled, bool):
+        raise DTypeError(f"Got enabled of type {type(enabled).__name__}", op=op, remedy="Give True or False.")
+    most = whole_number(max_events, "max_events", op, "Give a number.")
+    if not 0 < most < 2**40:
+        raise InvalidValueError(f"max_events={most}", op=op, remedy="Give at least 1 and less than 2**40.")
+    record(backend, most if enabled else 0)
+
+
+def memory_snapshot(backend: Backend) -> MemorySnapshot:
+    """What Backend.memory_snapshot does."""
+    from stator.memory._memory_record import history
+
+    recording, dropped, events = history(backend)
+    return MemorySnapshot(tuple(MemoryEvent(*event) for event in events), dropped, recording)
+
+
+def memory_timeline(backend: Backend, path: str | os.PathLike[str]) -> None:
+    """What Backend.memory_timeline does."""
+    from stator.memory._timeline_page import page
+
+    op = "Backend.memory_timeline"
+    text = page(memory_snapshot(backend), backend.device_name)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except TypeError:
+        raise DTypeError(f"Got path of type {type(path).__name__}", op=op, remedy="Give the path of a file.") from None
+    except ValueError as error:
+        raise InvalidValueError(f"path={path!r}: {error}", op=op, remedy="Give the path of a file.") from None
