@@ -33,7 +33,7 @@ interop.set_binding(<void*>from_native)
 include "execution/_current.pxi"
 include "execution/_entered.pxi"
 include "streams/_streams.pxi"
-include "execution/_options.pxi"
+include "config/_options.pxi"
 include "memory/_allocator.pxi"
 include "memory/_figures.pxi"
 include "execution/_process.pxi"

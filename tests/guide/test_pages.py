@@ -40,7 +40,7 @@ ENVIRONMENT = {"STATOR_EMULATE": "h200:threads=1,h200:threads=1", "STATOR_CHECK"
 # Pages about devices and settings say what they need themselves; None unsets a variable.
 ENVIRONMENTS = {
     "devices.md": {"STATOR_EMULATE": "h200:threads=1,a100:threads=1", "STATOR_DEVICE": None},
-    "configuration.md": {"STATOR_EMULATE": None, "STATOR_CHECK": None, "STATOR_DEVICE": None},
+    "config.md": {"STATOR_EMULATE": None, "STATOR_CHECK": None, "STATOR_DEVICE": None},
 }
 # Pages with a session (>>>) that another test runs.
 SESSIONS = {"tutorials/cython.md"}  # tests/cpp/test_consumers.py

@@ -60,7 +60,15 @@ FAILING = {  # a status that nobody sees matters where a call fails
     "runtime status": "tests/runtime/test_runtime_failures.py",
     "vendor status": "tests/runtime/test_vendor_failures.py",
 }
-LEARNED = ["tests/execution", "tests/streams", "tests/runtime", "tests/memory", "tests/ops", "tests/interop"]
+LEARNED = [
+    "tests/execution",
+    "tests/streams",
+    "tests/config",
+    "tests/runtime",
+    "tests/memory",
+    "tests/ops",
+    "tests/interop",
+]
 TASK = {}  # what the workers of run() inherit; as arguments, it would be copied for each mutant
 WAITS = 8  # times its processor time is what a child may take, on a machine that has other work
 

@@ -33,6 +33,7 @@ CASES_AT_ONCE, CHUNK_SECONDS = 50, 45.0
 OTHER_TESTS = (
     "execution",
     "streams",
+    "config",
     "runtime",
     "memory",
     "scopes",

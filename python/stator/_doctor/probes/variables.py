@@ -27,7 +27,7 @@ CONFIGURATION_WRONG = error(
     "configuration-wrong",
     "variables or the file of stator's configuration have fields that cannot be used",
     "Opening a backend raises ConfigurationError.",
-    "Correct what was named; docs/configuration.md has the fields and their values.",
+    "Correct what was named; docs/config.md has the fields and their values.",
 )
 DEVICE_MISSING = error(
     "device-missing",
