@@ -5,8 +5,8 @@
 #include "core/fault.hpp"
 #include "core/op_call.hpp"
 #include "core/text.hpp"
-#include "execution/stream_kernel.hpp"
 #include "params/indexing.hpp"
+#include "programs/stream_kernel.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/execution/graph.hpp>

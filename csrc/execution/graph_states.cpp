@@ -1,8 +1,8 @@
 // The states of random generators in a graph's memory, which its launches draw from and advance.
 #include "core/text.hpp"
 #include "execution/graph.hpp"
-#include "execution/stream_kernel.hpp"
 #include "params/random.hpp"
+#include "programs/stream_kernel.hpp"
 
 #include <string>
 

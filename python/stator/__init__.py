@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from stator import hardware as hardware
     from stator import monitor as monitor
     from stator import numpy as numpy
+    from stator import programs as programs
     from stator import scopes as scopes
     from stator import streams as streams
     from stator import typing as typing
@@ -400,6 +401,7 @@ def __getattr__(name: str) -> Any:
         "hardware",
         "monitor",
         "numpy",
+        "programs",
         "scopes",
         "streams",
         "typing",

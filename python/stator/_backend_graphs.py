@@ -71,7 +71,7 @@ class BackendGraphs:
 
         >>> be.prepare(["matmul", "linalg.solve", "fft"])
         """
-        from stator.execution._prepare import prepare
+        from stator.programs._prepare import prepare
 
         prepare(self._as_backend(), ops)
 

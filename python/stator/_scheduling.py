@@ -1,4 +1,4 @@
-"""The methods of Backend that schedule work on the device. What they do is in stator.execution."""
+"""The methods of Backend that schedule work on the device. What they do is in stator.programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stator._backend import Stream
     from stator._typing import ArrayLike, StreamLike
     from stator.backend import Backend
-    from stator.execution import CooperativeConfig, CooperativeReport, Diagnostics, Kernel, LaunchSequence, WorkQueue
+    from stator.programs import CooperativeConfig, CooperativeReport, Diagnostics, Kernel, LaunchSequence, WorkQueue
 
 
 def is_cooperative_groups_supported(self: Backend) -> bool:
@@ -22,7 +22,7 @@ def is_cooperative_groups_supported(self: Backend) -> bool:
 
     False on the cpu, which runs no user kernels. Does not synchronise.
     """
-    from stator.execution.cooperative import is_supported
+    from stator.programs.cooperative import is_supported
 
     return is_supported(self)
 
@@ -38,7 +38,7 @@ def suggest_cooperative_config(self: Backend, kernel: Kernel, elements: int, sha
     >>> number = be.launch_cooperative_kernel(kernel, config, x, x.size)  # doctest: +SKIP
     >>> be.finish_cooperative_kernel(number).milliseconds  # doctest: +SKIP
     """
-    from stator.execution.cooperative import suggest_config
+    from stator.programs.cooperative import suggest_config
 
     return suggest_config(self, kernel, elements, shared)
 
@@ -59,7 +59,7 @@ def launch_cooperative_kernel(
     Raises: InvalidValueError with the limit, by how much it is exceeded and what to change; UnsupportedError
     without support; what Kernel.launch raises.
     """
-    from stator.execution.cooperative import launch
+    from stator.programs.cooperative import launch
 
     return launch(self, kernel, config, args, shared, stream)
 
@@ -70,7 +70,7 @@ def finish_cooperative_kernel(self: Backend, launched: int) -> CooperativeReport
     Raises: InvalidValueError for a number that is unknown or was finished already; errors of the kernel, after which
     the number is finished too.
     """
-    from stator.execution.cooperative import finish
+    from stator.programs.cooperative import finish
 
     return finish(self, launched)
 
@@ -89,7 +89,7 @@ def read_selected(self: Backend, x: Array, mask: ArrayLike) -> np.ndarray[Any, A
     array([[3, 4],
            [5, 6]])
     """
-    from stator.execution.selection import read_selected
+    from stator.programs.selection import read_selected
 
     return read_selected(self, x, mask)
 
@@ -129,7 +129,7 @@ def batched(
     >>> [x.to_numpy().tolist() for x in be.batched(centre, [be.asarray([1.0, 3.0]), be.asarray([5.0])])]
     [[-1.0, 1.0], [0.0]]
     """
-    from stator.execution.batches import batched
+    from stator.programs.batches import batched
 
     return batched(self, kernel, problems, args, blocks, block, shared, stream)
 
@@ -151,7 +151,7 @@ def diagnostics(self: Backend, capacity: int, dtype: Any) -> Diagnostics:
     >>> found.read()
     DiagnosticsReport(records=array([1.5, 2.5], dtype=float32), lost=0)
     """
-    from stator.execution.diagnostics import Diagnostics
+    from stator.programs.diagnostics import Diagnostics
 
     return Diagnostics(self, capacity, dtype)
 
@@ -194,7 +194,7 @@ def work_queue(
     >>> seen, queue.finish().launches
     ([0, 1, 2], 2)
     """
-    from stator.execution.work_queue import work_queue
+    from stator.programs.work_queue import work_queue
 
     return work_queue(self, kernel, capacity, args, item, blocks, block, shared, polls, stream)
 
@@ -223,6 +223,6 @@ def sequence(
     >>> work.repeat(0).submit().result()
     [array([ 8., 16., 24.])]
     """
-    from stator.execution.sequences import sequence
+    from stator.programs.sequences import sequence
 
     return sequence(self, grid, block, stream)

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import ArrayLike, DTypeLike, StreamLike
     from stator.config import Options
-    from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
-    from stator.execution.programs import ProgramCache
     from stator.memory._allocators import DeviceAllocator
+    from stator.programs import Kernel, KernelDescriptor, ProgramCacheInfo
+    from stator.programs.programs import ProgramCache
     from stator.streams import StreamPool
 
 log = logging.getLogger("stator")
@@ -277,7 +277,7 @@ class Backend(
     def _programs(self) -> ProgramCache:
         """The cache of compiled programs, made at first use."""
         if self._cache_of_programs is None:
-            from stator.execution.programs import ProgramCache
+            from stator.programs.programs import ProgramCache
 
             with _lock:
                 self._cache_of_programs = self._cache_of_programs or ProgramCache()
@@ -303,13 +303,13 @@ class Backend(
         >>> kernel = be.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", "twice")  # doctest: +SKIP
         >>> kernel.launch(1, 4, x)  # doctest: +SKIP
         """
-        from stator.execution.programs import compile_program
+        from stator.programs.programs import compile_program
 
         return compile_program(self, source, name, options)
 
     def create_kernel(self, descriptor: KernelDescriptor) -> Kernel:
-        """As compile(), of one kernel that a stator.execution.KernelDescriptor describes."""
-        from stator.execution.programs import create_kernel
+        """As compile(), of one kernel that a stator.programs.KernelDescriptor describes."""
+        from stator.programs.programs import create_kernel
 
         return create_kernel(self, descriptor)
 
@@ -328,7 +328,7 @@ class Backend(
         buffers: the arrays. uniform_data: the bytes of the other parameters, laid out as a structure in C.
         workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.
         """
-        from stator.execution.programs import uniform_values
+        from stator.programs.programs import uniform_values
 
         values = uniform_values(self, kernel, buffers, uniform_data)
         kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)

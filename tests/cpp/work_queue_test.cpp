@@ -1,5 +1,5 @@
 // The device's side of a work queue beside a host that puts items meanwhile, which no emulated device can do: a thread
-// per block, of one CUDA thread, and a stream of launches. The host's side is that of stator.execution.work_queue.
+// per block, of one CUDA thread, and a stream of launches. The host's side is that of stator.programs.work_queue.
 #include "check.hpp"
 
 #include <atomic>
@@ -36,7 +36,7 @@ unsigned long long atomicCAS(unsigned long long* at, unsigned long long expected
 
 #define __device__
 #define __shared__ static thread_local
-#include "../../python/stator/execution/include/stator/work_queue.hpp"
+#include "../../python/stator/programs/include/stator/work_queue.hpp"
 
 namespace {
 

@@ -14,8 +14,8 @@ import pytest
 import stator
 from stator import _backend
 from stator.errors import CaptureError
-from stator.execution._in_flight import InFlight
 from stator.monitor import ResourceLimits
+from stator.programs._in_flight import InFlight
 
 OURS = f"{Path(stator.__file__).parent}{os.sep}", contextlib.__file__
 POINTS = 120  # of each block, at most

@@ -14,6 +14,7 @@ import pytest
 import stator
 import stator.execution
 import stator.numpy
+import stator.programs
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/from_others"
 ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \| (.*)\|$", re.MULTILINE)

@@ -285,7 +285,7 @@ def arguments(be):
         **{"self:memory.PoolAllocator": stator.memory.PoolAllocator(be), "address:deallocate": 0},
         "array:register_host": np.zeros(4),
         **{"source:compile": "", "name:compile": "f"},  # refused on the cpu, after its arguments were checked
-        **{"descriptor:create_kernel": stator.execution.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
+        **{"descriptor:create_kernel": stator.programs.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},
         **{"workgroup_size:execute_kernel": (1,), "workgroup_count:execute_kernel": (1,)},
         **{"kernel:suggest_cooperative_config": None, "elements:suggest_cooperative_config": 4},

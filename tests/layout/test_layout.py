@@ -68,7 +68,8 @@ ARROWS = {
     "memory": ("runtime", "ownership", "streams"),
     "core": ("params", "runtime", "ownership", "streams", "memory"),
     "libs": ("params", "runtime", "core"),
-    "execution": ("params", "runtime", "memory", "core", "libs"),
+    "programs": ("core", "libs"),
+    "execution": ("params", "runtime", "memory", "core", "libs", "programs"),
     "scopes": ("memory", "core"),
     "devices": ("runtime",),
     "ops": ("params", "runtime", "ownership", "memory", "core", "libs"),
@@ -412,7 +413,7 @@ def included_families(family: str) -> set[str]:
 
 
 def test_prepare_loads_the_kernels_of_every_family_that_an_op_uses():
-    text = code(CSRC / "execution/prepare.cpp")
+    text = code(CSRC / "programs/prepare.cpp")
     by_all = set(re.findall(r"Family::(\w+)", re.search(r"used_by_all\[\] = \{(.*?)\};", text, re.DOTALL)[1]))
     listed = re.findall(r"\{Family::(\w+), \{(.*?)\}\}", text)
     named = {family: set(re.findall(r"Family::(\w+)", others)) for family, others in listed}

@@ -32,6 +32,7 @@ MODEL_SIZE = 1_000_000  # elements of the cases that model.py counts
 CASES_AT_ONCE, CHUNK_SECONDS = 50, 45.0
 OTHER_TESTS = (
     "execution",
+    "programs",
     "streams",
     "config",
     "runtime",
@@ -54,6 +55,7 @@ RUNTIME = (
     "ops",
     "ownership",
     "params",
+    "programs",
     "runtime",
     "scopes",
     "streams",

@@ -11,8 +11,6 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
-#include <stator/execution/prepare.hpp>
-#include <stator/execution/program.hpp>
 #include <stator/execution/telemetry.hpp>
 #include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>
@@ -43,6 +41,8 @@
 #include <stator/op_accuracy.hpp>
 #include <stator/op_table.hpp>
 #include <stator/product_kinds.hpp>
+#include <stator/programs/prepare.hpp>
+#include <stator/programs/program.hpp>
 #include <stator/random.hpp>
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>

@@ -16,13 +16,13 @@ class PendingReads:
         """Waits for the stream's work before the copies and for these, and writes the host's memory. Once."""
         ...
 def begin_reads(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> PendingReads:
-    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.execution.
+    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.programs.
 
     lent: the copies go straight to the host's memory.
     """
     ...
 def check_ranges(backend: Backend, ranges: list[tuple[Array, int, object]], to_host: bool, op: str) -> None:
-    """Raises what a transfer of the ranges would raise, and copies nothing. Used by stator.execution."""
+    """Raises what a transfer of the ranges would raise, and copies nothing. Used by stator.programs."""
     ...
 def copy_from(array: Array, host: object, offset: int, stream: StreamLike | None) -> None:
     """What Array.copy_from does."""

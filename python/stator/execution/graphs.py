@@ -25,9 +25,9 @@ from stator.errors import (
     StatorError,
 )
 from stator.execution import _graph
-from stator.execution._arguments import flag, under_name, whole
 from stator.execution._graph import Capture, Graph
 from stator.execution._structure import put_together, take_apart
+from stator.programs._arguments import flag, under_name, whole
 from stator.scopes._outside import belong, outside
 
 if TYPE_CHECKING:

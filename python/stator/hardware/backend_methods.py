@@ -89,8 +89,8 @@ class BackendDevices:
         >>> be.capabilities().max_tensor_dims
         32
         """
-        from stator.execution._arguments import flag
         from stator.hardware import capabilities_of
+        from stator.programs._arguments import flag
 
         found = capabilities_of(self._itself().device)
         if not flag(measure, "Backend.capabilities", "measure"):

@@ -1,4 +1,4 @@
-# stator/execution/program.hpp
+# stator/programs/program.hpp
 from libc.stdint cimport uint32_t
 from libcpp cimport bool as cbool
 
@@ -8,7 +8,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport string, vector
 
 
-cdef extern from "stator/execution/program.hpp" namespace "stator" nogil:
+cdef extern from "stator/programs/program.hpp" namespace "stator" nogil:
     ctypedef enum ParameterKind "stator::KernelParameter::Kind":
         of_bytes "stator::KernelParameter::Kind::bytes"
         of_integer "stator::KernelParameter::Kind::integer"

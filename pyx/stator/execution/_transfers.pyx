@@ -106,7 +106,7 @@ def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], s
 
 
 def check_ranges(backend: Backend, ranges: list[tuple[Array, int, object]], to_host: bool, op: str) -> None:
-    """Raises what a transfer of the ranges would raise, and copies nothing. Used by stator.execution."""
+    """Raises what a transfer of the ranges would raise, and copies nothing. Used by stator.programs."""
     cdef vector[cpp.ByteRange] found
     cdef bint write = not to_host
     kept = []
@@ -144,7 +144,7 @@ cdef class PendingReads:
 
 
 def begin_reads(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> PendingReads:
-    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.execution.
+    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.programs.
 
     lent: the copies go straight to the host's memory.
     """

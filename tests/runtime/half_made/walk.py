@@ -14,8 +14,9 @@ from stator._creation import PinnedMemory
 from stator._hints import MissingAttribute
 from stator._interop import SharedMemory
 from stator.errors import StatorError
-from stator.execution import Diagnostics, Graph, Kernel, LaunchSequence, SequenceFuture, Step, Telemetry, WorkQueue
+from stator.execution import Graph, Telemetry
 from stator.memory._managed import HostView
+from stator.programs import Diagnostics, Kernel, LaunchSequence, SequenceFuture, Step, WorkQueue
 
 CLASSES = {
     "Array": stator.Array,

@@ -1,8 +1,8 @@
 // Kernel: what its code says of it, and the checks around a launch.
 #include "core/capture.hpp"
 #include "core/text.hpp"
-#include "execution/program.hpp"
-#include "execution/signature.hpp"
+#include "programs/program.hpp"
+#include "programs/signature.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // Which kernels and libraries an op needs, and who makes them ready.
-#include <stator/execution/prepare.hpp>
+#include <stator/programs/prepare.hpp>
 
 #include "core/op_call.hpp"
 #include "core/text.hpp"

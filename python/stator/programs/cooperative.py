@@ -7,13 +7,13 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError
-from stator.execution import _program
-from stator.execution._arguments import kernel_of, under_name, whole
+from stator.programs import _program
+from stator.programs._arguments import kernel_of, under_name, whole
 
 if TYPE_CHECKING:
     from stator._backend import Event, Stream
     from stator.backend import Backend
-    from stator.execution._program import Kernel
+    from stator.programs._program import Kernel
 
     Extent = int | tuple[int, ...]
 

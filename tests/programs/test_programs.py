@@ -18,7 +18,7 @@ from stator.errors import (
     InvalidValueError,
     UnsupportedError,
 )
-from stator.execution import programs
+from stator.programs import programs
 
 AXPY = """
 template <class T> __global__ void axpy(T a, const T* x, T* y, int n) {

@@ -1,8 +1,8 @@
-#include "execution/program.hpp"
+#include "programs/program.hpp"
 
 #include "core/text.hpp"
-#include "execution/signature.hpp"
 #include "libs/compiler.hpp"
+#include "programs/signature.hpp"
 
 #include <algorithm>
 #include <array>

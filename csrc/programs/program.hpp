@@ -3,7 +3,7 @@
 
 #include "core/context.hpp"
 
-#include <stator/execution/program.hpp>
+#include <stator/programs/program.hpp>
 
 #include <array>
 #include <atomic>

@@ -14,8 +14,8 @@ from stator._array import Array
 from stator._movement import concat
 from stator._movement_views import reshape
 from stator.errors import DTypeError, InvalidValueError, StatorError
-from stator.execution._arguments import array_of, function_of, kernel_of, under_name, whole
-from stator.execution._program import Kernel
+from stator.programs._arguments import array_of, function_of, kernel_of, under_name, whole
+from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
     from stator._backend import Stream

@@ -1,7 +1,7 @@
 // What the code of a kernel says about its parameters.
 #pragma once
 
-#include <stator/execution/program.hpp>
+#include <stator/programs/program.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "execution/signature.hpp"
+#include "programs/signature.hpp"
 
 #include <cxxabi.h>
 

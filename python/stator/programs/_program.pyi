@@ -51,19 +51,19 @@ class KernelParameter(NamedTuple):
 class Program:
     def __init__(self) -> None: ...
     def kernels(self, backend: Backend, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """The kernels, as objects that keep the backend. Used by stator.execution."""
+        """The kernels, as objects that keep the backend. Used by stator.programs."""
         ...
     @property
     def log(self) -> str: ...
 def check_launch(kernel: Kernel, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...], args: tuple[object, ...], shared: int, cooperative: bool) -> None:
-    """Raises what Kernel.launch() would raise before it reads an indirect grid. Used by stator.execution."""
+    """Raises what Kernel.launch() would raise before it reads an indirect grid. Used by stator.programs."""
     ...
 def compile_source(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...], file: str) -> Program:
-    """A program of CUDA C++, with kernels in the order of the names. Used by stator.execution."""
+    """A program of CUDA C++, with kernels in the order of the names. Used by stator.programs."""
     ...
 def has_cooperative_launch(backend: Backend) -> bool:
-    """Whether the device can keep all blocks of a launch resident. Used by stator.execution."""
+    """Whether the device can keep all blocks of a launch resident. Used by stator.programs."""
     ...
 def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
-    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.execution."""
+    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.programs."""
     ...

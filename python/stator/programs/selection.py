@@ -8,7 +8,7 @@ import numpy as np
 
 from stator._array import Array
 from stator.errors import DTypeError, ShapeError, StatorError
-from stator.execution._arguments import array_of, under_name
+from stator.programs._arguments import array_of, under_name
 
 if TYPE_CHECKING:
     from stator._typing import ArrayLike

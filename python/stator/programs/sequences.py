@@ -15,10 +15,10 @@ from stator import _backend
 from stator._backend import Entered
 from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.execution import _graph, _transfers
-from stator.execution._arguments import array_of, whole
-from stator.execution._in_flight import InFlight, Use, use_of
-from stator.execution._steps import Bound, bind
 from stator.execution.graphs import capture
+from stator.programs._arguments import array_of, whole
+from stator.programs._in_flight import InFlight, Use, use_of
+from stator.programs._steps import Bound, bind
 from stator.scopes._outside import outside
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stator._typing import StreamLike
     from stator.backend import Backend
     from stator.execution._graph import Graph
-    from stator.execution._steps import Extent
+    from stator.programs._steps import Extent
 
 
 class SequenceTimes(NamedTuple):
@@ -294,7 +294,7 @@ class LaunchSequence:
 
     def __repr__(self) -> str:
         return (
-            f"<stator.execution.LaunchSequence of {len(self._uploads) + len(self._statics)} uploads, "
+            f"<stator.programs.LaunchSequence of {len(self._uploads) + len(self._statics)} uploads, "
             f"{len(self._prefix)} steps, {self._count} times {len(self._repeated)} steps, {len(self._reads)} reads>"
         )
 

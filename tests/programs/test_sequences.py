@@ -12,7 +12,7 @@ from stator.errors import (
     CaptureError,
     InvalidValueError,
 )
-from stator.execution import Step
+from stator.programs import Step
 
 form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 

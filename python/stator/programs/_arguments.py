@@ -19,7 +19,7 @@ from stator.errors import (
     StatorError,
     renamed,
 )
-from stator.execution._program import Kernel
+from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
     from stator.backend import Backend

@@ -20,7 +20,7 @@ from stator.errors import (
     OutOfRangeError,
     StatorError,
 )
-from stator.execution._in_flight import InFlight
+from stator.programs._in_flight import InFlight
 
 form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
@@ -299,6 +299,6 @@ def test_threads_run_sequences_of_their_own(be):
 def test_sequences_and_futures_that_are_dropped_leave_nothing(be):
     work = Work(be)
     work.sequence.submit()
-    assert repr(work.sequence) == ("<stator.execution.LaunchSequence of 2 uploads, 1 steps, 3 times 1 steps, 2 reads>")
+    assert repr(work.sequence) == ("<stator.programs.LaunchSequence of 2 uploads, 1 steps, 3 times 1 steps, 2 reads>")
     while InFlight.of(be)._runs:
         time.sleep(0.001)

@@ -3,7 +3,7 @@
 
 namespace stator {
 
-// A parameter of the kernel, which takes the `array` of a stator.execution.Diagnostics. Record has the layout of the
+// A parameter of the kernel, which takes the `array` of a stator.programs.Diagnostics. Record has the layout of the
 // NumPy dtype that Backend.diagnostics was given.
 template <class Record>
 class Diagnostics {

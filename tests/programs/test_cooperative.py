@@ -13,7 +13,7 @@ from stator.errors import (
     HostCopyError,
     InvalidValueError,
 )
-from stator.execution import CooperativeConfig
+from stator.programs import CooperativeConfig
 
 SOURCE = """#include <cooperative_groups.h>
 __global__ void centre(float* x, float* sum, int n) {

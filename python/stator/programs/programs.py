@@ -16,9 +16,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from stator.errors import CompileError, DTypeError, InvalidValueError
-from stator.execution import _program
-from stator.execution._arguments import kernel_of
-from stator.execution._program import Kernel
+from stator.programs import _program
+from stator.programs._arguments import kernel_of
+from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -170,7 +170,7 @@ def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
         raise DTypeError(
             f"descriptor is of type {type(descriptor).__name__}",
             op="Backend.create_kernel",
-            remedy="Give a stator.execution.KernelDescriptor.",
+            remedy="Give a stator.programs.KernelDescriptor.",
         )
     return backend.compile(descriptor.source, descriptor.name, descriptor.options)
 

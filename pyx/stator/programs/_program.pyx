@@ -15,10 +15,10 @@ from stator.cpp.std cimport decoded, string, vector
 
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
 
-KernelParameter = namedtuple("KernelParameter", ("type", "kind", "offset", "size"), module="stator.execution._program")
+KernelParameter = namedtuple("KernelParameter", ("type", "kind", "offset", "size"), module="stator.programs._program")
 KernelAttributes = namedtuple(
     "KernelAttributes", ("registers", "max_threads", "shared_bytes", "max_dynamic_shared_bytes", "local_bytes"),
-    module="stator.execution._program")
+    module="stator.programs._program")
 
 cdef tuple kinds = ("bytes", "integer", "floating", "pointer")
 
@@ -58,7 +58,7 @@ cdef int to_extent(object value, uint32_t* out, str op, str name) except -1:
 
 def compile_source(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...],
                    file: str) -> Program:
-    """A program of CUDA C++, with kernels in the order of the names. Used by stator.execution."""
+    """A program of CUDA C++, with kernels in the order of the names. Used by stator.programs."""
     cdef Program out = Program.__new__(Program)
     cdef vector[string] expressions, flags
     cdef string text = text_of(source, "Backend.compile", "source"), name = text_of(file, "Backend.compile", "file")
@@ -71,7 +71,7 @@ def compile_source(backend: Backend, source: str, names: tuple[str, ...], option
 
 
 def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
-    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.execution."""
+    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.programs."""
     cdef Program out = Program.__new__(Program)
     cdef vector[string] symbols
     cdef string image = string(<const char*>code, len(code))
@@ -82,7 +82,7 @@ def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
 
 
 def has_cooperative_launch(backend: Backend) -> bool:
-    """Whether the device can keep all blocks of a launch resident. Used by stator.execution."""
+    """Whether the device can keep all blocks of a launch resident. Used by stator.programs."""
     return cpp.has_cooperative_launch((<Backend>backend).c)
 
 
@@ -112,7 +112,7 @@ cdef object extents_of(Array grid, Backend backend):
 
 def check_launch(kernel: Kernel, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...],
                  args: tuple[object, ...], shared: int, cooperative: bool) -> None:
-    """Raises what Kernel.launch() would raise before it reads an indirect grid. Used by stator.execution."""
+    """Raises what Kernel.launch() would raise before it reads an indirect grid. Used by stator.programs."""
     cdef Kernel of = <Kernel?>kernel
     cdef cpp.LaunchConfig config
     cdef vector[cpp.KernelArgument] arguments
@@ -151,7 +151,7 @@ cdef int prepare(Kernel kernel, object grid, object block, tuple args, object sh
 
 cdef class Program:
     """Program()\n--\n
-    Loaded code, which its kernels and the cache of stator.execution keep."""
+    Loaded code, which its kernels and the cache of stator.programs keep."""
     cdef cpp.Program c
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ cdef class Program:
         return decoded(self.c.log())
 
     def kernels(self, backend: Backend, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """The kernels, as objects that keep the backend. Used by stator.execution."""
+        """The kernels, as objects that keep the backend. Used by stator.programs."""
         cdef Kernel kernel
         made = []
         for i in range(self.c.size()):

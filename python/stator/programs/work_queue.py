@@ -15,9 +15,9 @@ import numpy as np
 
 from stator._backend import emulated
 from stator.errors import DTypeError, InvalidValueError, QueueFullError, StatorError
-from stator.execution._arguments import function_of, kernel_of, record_type, records_of, under_name, whole
-from stator.execution._program import Kernel
 from stator.memory import pinned_empty
+from stator.programs._arguments import function_of, kernel_of, record_type, records_of, under_name, whole
+from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
     from typing import Self

@@ -8,7 +8,7 @@ import numpy as np
 
 from stator._array import Array
 from stator.errors import DTypeError, InvalidValueError, StatorError
-from stator.execution._arguments import record_type, records_of, under_name, whole
+from stator.programs._arguments import record_type, records_of, under_name, whole
 
 if TYPE_CHECKING:
     from stator.backend import Backend
