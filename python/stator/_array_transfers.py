@@ -27,7 +27,7 @@ def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLi
     >>> x.tolist()
     [0, 7, 8, 0]
     """
-    from stator.execution import _transfers
+    from stator.transfers import _transfers
 
     try:
         _transfers.copy_from(self, host, offset, stream)
@@ -40,7 +40,7 @@ def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike
 
     `await asyncio.to_thread(x.copy_to, host)` lets the event loop go on, and uses the same current stream.
     """
-    from stator.execution import _transfers
+    from stator.transfers import _transfers
 
     try:
         _transfers.copy_to(self, host, offset, stream)

@@ -232,7 +232,7 @@ class Backend(
         >>> x.tolist()
         [1, 2, 0, 0, 3, 0]
         """
-        from stator.execution._transfers import write_ranges
+        from stator.transfers._transfers import write_ranges
 
         write_ranges(self, ranges, stream)
 
@@ -241,7 +241,7 @@ class Backend(
 
         What follows each other in memory of the device is one copy.
         """
-        from stator.execution._transfers import read_ranges
+        from stator.transfers._transfers import read_ranges
 
         read_ranges(self, ranges, stream)
 

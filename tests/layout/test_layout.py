@@ -70,6 +70,7 @@ ARROWS = {
     "libs": ("params", "runtime", "core"),
     "programs": ("core", "libs"),
     "execution": ("params", "runtime", "memory", "core", "libs", "programs"),
+    "transfers": ("runtime", "memory", "core"),
     "scopes": ("memory", "core"),
     "devices": ("runtime",),
     "ops": ("params", "runtime", "ownership", "memory", "core", "libs"),

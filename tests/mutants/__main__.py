@@ -64,6 +64,7 @@ LEARNED = [
     "tests/execution",
     "tests/programs",
     "tests/streams",
+    "tests/transfers",
     "tests/config",
     "tests/runtime",
     "tests/memory",

@@ -34,6 +34,7 @@ OTHER_TESTS = (
     "execution",
     "programs",
     "streams",
+    "transfers",
     "config",
     "runtime",
     "memory",
@@ -59,6 +60,7 @@ RUNTIME = (
     "runtime",
     "scopes",
     "streams",
+    "transfers",
 )  # of csrc, without kernels
 FACTS = """
 import json, stator

@@ -12,7 +12,6 @@
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/telemetry.hpp>
-#include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>
 #include <stator/half.hpp>
@@ -51,4 +50,5 @@
 #include <stator/sets.hpp>
 #include <stator/sort.hpp>
 #include <stator/sparse.hpp>
+#include <stator/transfers/transfers.hpp>
 #include <stator/version.hpp>

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stator import _backend
 from stator._backend import Entered
 from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
-from stator.execution import _graph, _transfers
+from stator.execution import _graph
 from stator.execution.graphs import capture
 from stator.programs._arguments import array_of, whole
 from stator.programs._in_flight import InFlight, Use, use_of
 from stator.programs._steps import Bound, bind
 from stator.scopes._outside import outside
+from stator.transfers import _transfers
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,4 +1,4 @@
-# stator/execution/transfers.hpp
+# stator/transfers/transfers.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
@@ -7,7 +7,7 @@ from stator.cpp.backend cimport Event, Stream
 from stator.cpp.error cimport translate_exception
 
 
-cdef extern from "stator/execution/transfers.hpp" namespace "stator" nogil:
+cdef extern from "stator/transfers/transfers.hpp" namespace "stator" nogil:
     cdef cppclass ByteRange:
         ByteRange()
         const Array* array

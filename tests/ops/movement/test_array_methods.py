@@ -114,7 +114,7 @@ def test_a_method_that_changes_the_array_changes_it_as_numpy(be, name):
 
 
 def test_every_method_of_the_table_is_compared():
-    # tests/execution/test_transfers.py and tests/interop
+    # tests/transfers/test_transfers.py and tests/interop
     elsewhere = {"copy_from", "copy_to", "argpartition", "choose", "__dask_tokenize__"}
     compared = {
         *CALLS,

@@ -1,6 +1,6 @@
 // Ranges are joined to runs, which follow each other on the device. A run to the device goes through page-locked
 // chunks, so that its copies are asynchronous; so does a run to the host that is scattered there, a chunk at a time.
-#include <stator/execution/transfers.hpp>
+#include <stator/transfers/transfers.hpp>
 
 #include "core/context.hpp"
 #include "core/text.hpp"
