@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from stator import programs as programs
     from stator import scopes as scopes
     from stator import streams as streams
+    from stator import telemetry as telemetry
     from stator import typing as typing
     from stator._table_functions import *  # noqa: F403
     from stator.hardware import (
@@ -404,6 +405,7 @@ def __getattr__(name: str) -> Any:
         "programs",
         "scopes",
         "streams",
+        "telemetry",
         "typing",
     ):  # loaded on first use
         import importlib

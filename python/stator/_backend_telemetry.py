@@ -1,4 +1,4 @@
-"""The methods of Backend that say what calls cost. What they do is in stator.execution.telemetry, which the first call
+"""The methods of Backend that say what calls cost. What they do is in stator.telemetry, which the first call
 loads."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from stator.backend import Backend
-    from stator.execution.telemetry import Telemetry
+    from stator.telemetry import Telemetry
 
 REPORTS = (None, "warn", "error")
 
@@ -30,7 +30,7 @@ class BackendTelemetry:
         1
         >>> be.telemetry.disable()
         """
-        from stator.execution.telemetry import Telemetry
+        from stator.telemetry import Telemetry
 
         return Telemetry(self._measured())
 
@@ -47,7 +47,7 @@ class BackendTelemetry:
         ...     "add" in file.read()
         True
         """
-        from stator.execution.telemetry import Profile
+        from stator.telemetry import Profile
 
         try:
             found = os.fspath(path)
@@ -71,7 +71,7 @@ class BackendTelemetry:
         >>> y.tolist()
         [2.0, 2.0, 2.0]
         """
-        from stator.execution._telemetry import SyncDebug
+        from stator.telemetry._telemetry import SyncDebug
 
         if mode is not None and not isinstance(mode, str):
             raise DTypeError(

@@ -25,6 +25,7 @@ FOLDERS = ("tutorials", "howto", "from_others")
 GUIDE = [page for page in PAGES if page.parent.name in FOLDERS or page.name == "start.md"]
 # Pages and folders without a block for cuda that run there too.
 ALSO_CUDA = {
+    "telemetry.md",
     "programs",
     "programs.md",
     "memory/managed_memory.md",

@@ -64,6 +64,7 @@ LEARNED = [
     "tests/execution",
     "tests/programs",
     "tests/streams",
+    "tests/telemetry",
     "tests/transfers",
     "tests/config",
     "tests/runtime",

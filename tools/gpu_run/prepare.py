@@ -34,6 +34,7 @@ OTHER_TESTS = (
     "execution",
     "programs",
     "streams",
+    "telemetry",
     "transfers",
     "config",
     "runtime",
@@ -60,6 +61,7 @@ RUNTIME = (
     "runtime",
     "scopes",
     "streams",
+    "telemetry",
     "transfers",
 )  # of csrc, without kernels
 FACTS = """

@@ -11,7 +11,6 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
-#include <stator/execution/telemetry.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>
 #include <stator/half.hpp>
@@ -50,5 +49,6 @@
 #include <stator/sets.hpp>
 #include <stator/sort.hpp>
 #include <stator/sparse.hpp>
+#include <stator/telemetry/telemetry.hpp>
 #include <stator/transfers/transfers.hpp>
 #include <stator/version.hpp>

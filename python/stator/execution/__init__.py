@@ -2,14 +2,12 @@
 
 from stator.execution._graph import Graph, GraphNode
 from stator.execution.graphs import GraphFunction, GraphInfo
-from stator.execution.telemetry import Telemetry
 
 __all__ = [
     "Graph",
     "GraphFunction",
     "GraphInfo",
     "GraphNode",
-    "Telemetry",
 ]
 
 

@@ -1,4 +1,4 @@
-# stator/execution/telemetry.hpp
+# stator/telemetry/telemetry.hpp
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
@@ -7,7 +7,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport string, vector
 
 
-cdef extern from "stator/execution/telemetry.hpp" namespace "stator" nogil:
+cdef extern from "stator/telemetry/telemetry.hpp" namespace "stator" nogil:
     cdef cppclass TelemetryOptions:
         cbool count, device_time, nvtx
 

@@ -1,4 +1,4 @@
-#include <stator/execution/telemetry.hpp>
+#include <stator/telemetry/telemetry.hpp>
 
 #include "core/context.hpp"
 #include "core/text.hpp"

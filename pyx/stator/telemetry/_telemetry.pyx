@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Counters of calls, traces, and reports of calls that wait, as python/stator/execution/telemetry.py uses them."""
+"""Counters of calls, traces, and reports of calls that wait, as python/stator/telemetry/__init__.py uses them."""
 from libc.stdint cimport uint64_t
 
 from stator._backend cimport Backend, as_backend

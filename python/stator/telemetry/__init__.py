@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING, Any
 from stator import fft, linalg
 from stator._backend import Entered
 from stator.errors import StatorError
-from stator.execution import _telemetry
+from stator.telemetry import _telemetry
 
 if TYPE_CHECKING:
     from stator.backend import Backend
+
+__all__ = ["Telemetry"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
+
 
 Figures = dict[str, Any]
 Snapshot = dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 import stator
 from stator import testing
 from stator.errors import BackendClosedError, DTypeError, ShapeError, StatorError, UnsupportedError
-from stator.execution import Telemetry
+from stator.telemetry import Telemetry
 
 
 @pytest.fixture
