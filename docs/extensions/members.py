@@ -25,7 +25,7 @@ MODULES = {  # by names of pages: what the page is about
     "memory": "Buffers, allocators, managed memory, and host memory for fast copies.",
     "streams": "Pools of streams.",
     "programs": "Kernels of your own, and work that the device schedules.",
-    "execution": "Graphs.",
+    "graphs": "Calls that are captured once and launched again.",
     "telemetry": "What calls cost.",
     "hardware": "Devices, what they are and can do.",
     "backends": "Providers of other packages.",

@@ -108,7 +108,7 @@ from stator.scopes._methods import shutdown
 if TYPE_CHECKING:
     # Modules that are loaded on first use.
     from stator import backends as backends
-    from stator import execution as execution
+    from stator import graphs as graphs
     from stator import hardware as hardware
     from stator import monitor as monitor
     from stator import numpy as numpy
@@ -398,7 +398,7 @@ _OF_HARDWARE = {
 def __getattr__(name: str) -> Any:
     if name in (
         "backends",
-        "execution",
+        "graphs",
         "hardware",
         "monitor",
         "numpy",

@@ -1,4 +1,4 @@
-"""The methods of Backend for graphs. What they do is in stator.execution.graphs, which the first call loads."""
+"""The methods of Backend for graphs. What they do is in stator.graphs.graphs, which the first call loads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import StreamLike
     from stator.backend import Backend
-    from stator.execution import Graph, GraphFunction
-    from stator.execution.graphs import GraphCache
+    from stator.graphs import Graph, GraphFunction
+    from stator.graphs.graphs import GraphCache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ def graph(
     >>> step(stator.ones(3)).tolist()
     [3.0, 3.0, 3.0]
     """
-    from stator.execution.graphs import GraphFunction
+    from stator.graphs.graphs import GraphFunction
 
     if function is None:
         return lambda given: GraphFunction(given, None, max_graphs, max_bytes)
@@ -92,7 +92,7 @@ class BackendGraphs:
         >>> y.tolist()
         [2.0, 2.0, 2.0]
         """
-        from stator.execution.graphs import capture
+        from stator.graphs.graphs import capture
 
         return capture(self._as_backend(), stream, (), record)
 
@@ -111,7 +111,7 @@ class BackendGraphs:
         >>> be.load_graph(path)(be.full(3, 4.0)).item()
         24.0
         """
-        from stator.execution.graph_files import load_graph
+        from stator.graphs.graph_files import load_graph
 
         return load_graph(self._as_backend(), path, max_graphs, max_bytes)
 
@@ -119,7 +119,7 @@ class BackendGraphs:
         self, function: Callable[P, R], /, *, max_graphs: int = 64, max_bytes: int | None = None
     ) -> GraphFunction[P, R]:
         """As stator.graph, for arrays of this backend."""
-        from stator.execution.graphs import GraphFunction
+        from stator.graphs.graphs import GraphFunction
 
         return GraphFunction(function, self._as_backend(), max_graphs, max_bytes)
 
@@ -136,7 +136,7 @@ class BackendGraphs:
         >>> be.while_loop(lambda x: x < 100, lambda x: x * 2, be.asarray(3)).item()
         192
         """
-        from stator.execution.loops import while_loop
+        from stator.graphs.loops import while_loop
 
         return cast("C", while_loop(self._as_backend(), cond, body, carry, limit))
 
@@ -151,14 +151,14 @@ class BackendGraphs:
         >>> be.cond(stator.sum(x) > 0, lambda x: x, lambda x: -x, x).tolist()
         [-3.0, 4.0]
         """
-        from stator.execution.loops import cond
+        from stator.graphs.loops import cond
 
         return cast("R", cond(self._as_backend(), condition, then, otherwise, operands))
 
     @property
     def is_capturing(self) -> bool:
         """Whether the current stream is being captured."""
-        from stator.execution._graph import is_capturing
+        from stator.graphs._graph import is_capturing
 
         return is_capturing(self._as_backend().current_stream)
 
@@ -176,7 +176,7 @@ class BackendGraphs:
 
     def launch_graph(self, graph: Graph, stream: StreamLike | None = None) -> None:
         """As Graph.launch()."""
-        from stator.execution.graphs import launch_graph
+        from stator.graphs.graphs import launch_graph
 
         launch_graph(graph, stream)
 
@@ -200,7 +200,7 @@ class BackendGraphs:
     def _graphs(self) -> GraphCache:
         """The graphs of the backend, made at first use."""
         if self._cache_of_graphs is None:
-            from stator.execution.graphs import GraphCache
+            from stator.graphs.graphs import GraphCache
 
             self._cache_of_graphs = GraphCache(self._as_backend())
         return self._cache_of_graphs

@@ -30,13 +30,13 @@ Py_INCREF(from_native)
 interop.set_binding(<void*>from_native)
 
 
-include "execution/_current.pxi"
-include "execution/_entered.pxi"
+include "backend/_current.pxi"
+include "backend/_entered.pxi"
 include "streams/_streams.pxi"
 include "config/_options.pxi"
 include "memory/_allocator.pxi"
 include "memory/_figures.pxi"
-include "execution/_process.pxi"
+include "backend/_process.pxi"
 
 
 cdef Backend resolve(object device, str op="device"):

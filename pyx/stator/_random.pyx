@@ -202,7 +202,7 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
     return out
 
 
-include "execution/_random_states.pxi"
+include "graphs/_random_states.pxi"
 
 
 cdef class Generator:

@@ -89,9 +89,7 @@ def test_nothing_of_cuda_is_linked(name):
 def test_extension_modules_find_their_library_in_the_package():
     folder = {
         ".": "[$ORIGIN/lib]",
-        **dict.fromkeys(
-            ("execution", "memory", "nn", "programs", "scopes", "telemetry", "transfers"), "[$ORIGIN/../lib]"
-        ),
+        **dict.fromkeys(("graphs", "memory", "nn", "programs", "scopes", "telemetry", "transfers"), "[$ORIGIN/../lib]"),
     }
     paths = installed().rglob("*.abi3.so")
     dynamic = {path.relative_to(installed()): tool("readelf", "-d", path) for path in paths}

@@ -25,6 +25,7 @@ FOLDERS = ("tutorials", "howto", "from_others")
 GUIDE = [page for page in PAGES if page.parent.name in FOLDERS or page.name == "start.md"]
 # Pages and folders without a block for cuda that run there too.
 ALSO_CUDA = {
+    "graphs.md",
     "telemetry.md",
     "programs",
     "programs.md",
@@ -32,7 +33,6 @@ ALSO_CUDA = {
     "memory/foreign_memory.md",
     "scopes.md",
     "streams.md",
-    "execution",
     "memory.md",
     "tutorials/streams.md",
 }

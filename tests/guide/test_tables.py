@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import stator
-import stator.execution
+import stator.graphs
 import stator.numpy
 import stator.programs
 

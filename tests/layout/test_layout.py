@@ -69,7 +69,7 @@ ARROWS = {
     "core": ("params", "runtime", "ownership", "streams", "memory"),
     "libs": ("params", "runtime", "core"),
     "programs": ("core", "libs"),
-    "execution": ("params", "memory", "core", "programs"),
+    "graphs": ("params", "memory", "core", "programs"),
     "transfers": ("runtime", "memory", "core"),
     "telemetry": ("runtime", "core", "libs"),
     "scopes": ("memory", "core"),

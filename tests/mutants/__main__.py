@@ -61,7 +61,7 @@ FAILING = {  # a status that nobody sees matters where a call fails
     "vendor status": "tests/runtime/test_vendor_failures.py",
 }
 LEARNED = [
-    "tests/execution",
+    "tests/graphs",
     "tests/programs",
     "tests/streams",
     "tests/telemetry",

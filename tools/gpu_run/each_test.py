@@ -24,7 +24,7 @@ ran: list[str] = []
 
 
 def folder_of(test: str) -> str:
-    """The folder of tests that a result belongs to: "ops/sort" or "execution"."""
+    """The folder of tests that a result belongs to: "ops/sort" or "graphs"."""
     parts = test.split("::")[0].split("/")[1:-1]
     return "/".join(parts[:2] if parts[:1] == ["ops"] else parts[:1])
 

@@ -31,7 +31,7 @@ LIMIT = 64 << 20
 MODEL_SIZE = 1_000_000  # elements of the cases that model.py counts
 CASES_AT_ONCE, CHUNK_SECONDS = 50, 45.0
 OTHER_TESTS = (
-    "execution",
+    "graphs",
     "programs",
     "streams",
     "telemetry",
@@ -50,7 +50,7 @@ OTHER_TESTS = (
 RUNTIME = (
     "core",
     "devices",
-    "execution",
+    "graphs",
     "include",
     "libs",
     "memory",

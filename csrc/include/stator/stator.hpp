@@ -10,9 +10,9 @@
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
-#include <stator/execution/graph.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>
+#include <stator/graphs/graph.hpp>
 #include <stator/half.hpp>
 #include <stator/indexing.hpp>
 #include <stator/interop.hpp>

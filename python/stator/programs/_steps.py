@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stator._array import Array
 from stator.errors import DTypeError, InvalidValueError
-from stator.execution.graphs import arrays_of
+from stator.graphs.graphs import arrays_of
 from stator.programs._arguments import array_of, function_of, kernel_of
 from stator.programs._program import Kernel, check_launch
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stator import _backend
 from stator._backend import Entered
 from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
-from stator.execution import _graph
-from stator.execution.graphs import capture
+from stator.graphs import _graph
+from stator.graphs.graphs import capture
 from stator.programs._arguments import array_of, whole
 from stator.programs._in_flight import InFlight, Use, use_of
 from stator.programs._steps import Bound, bind
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stator._backend import Event, Stream
     from stator._typing import StreamLike
     from stator.backend import Backend
-    from stator.execution._graph import Graph
+    from stator.graphs._graph import Graph
     from stator.programs._steps import Extent
 
 

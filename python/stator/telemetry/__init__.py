@@ -263,7 +263,7 @@ def _cache_difference(before: Figures | None, after: Figures) -> Figures:
 
 
 def _caches(backend: Backend) -> dict[str, Figures]:
-    from stator.execution.graphs import totals
+    from stator.graphs.graphs import totals
 
     def figures(hits: int, misses: int, entries: int | None) -> Figures:
         return {"hits": hits, "misses": misses, "entries": entries}

@@ -1,4 +1,4 @@
-# stator/execution/graph.hpp
+# stator/graphs/graph.hpp
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
@@ -9,7 +9,7 @@ from stator.cpp.random cimport State
 from stator.cpp.std cimport string, vector
 
 
-cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
+cdef extern from "stator/graphs/graph.hpp" namespace "stator" nogil:
     cdef cppclass GraphNode:
         string kind, name, op
         vector[const void*] reads, writes

@@ -14,7 +14,7 @@ from stator._creation import PinnedMemory
 from stator._hints import MissingAttribute
 from stator._interop import SharedMemory
 from stator.errors import StatorError
-from stator.execution import Graph
+from stator.graphs import Graph
 from stator.memory._managed import HostView
 from stator.programs import Diagnostics, Kernel, LaunchSequence, SequenceFuture, Step, WorkQueue
 from stator.telemetry import Telemetry

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stator.errors import DTypeError, InvalidValueError, ShapeError
-from stator.execution import _graph
+from stator.graphs import _graph
 
 
 def test_zeros_that_a_graph_makes_go_where_out_says(be):

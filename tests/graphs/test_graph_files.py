@@ -11,7 +11,7 @@ import pytest
 import stator
 from stator import linalg, nn
 from stator.errors import CaptureError, DTypeError, InvalidValueError, ShapeError, StatorError
-from tests.execution.graphs.test_graph_ops import TABLE, arrays_of, values
+from tests.graphs.test_graph_ops import TABLE, arrays_of, values
 from tests.ops import test_launches
 
 RUN = """

@@ -17,10 +17,10 @@ from stator._array import Array
 from stator._pickling import bytes_of
 from stator._version import __version__
 from stator.errors import CaptureError, DTypeError
-from stator.execution import _graph
-from stator.execution._program_file import DEEPEST, FORMAT, PROGRAM, Program, constant_name, is_deep, read
-from stator.execution._recorder import Recorder, Refused, Value, unknown_node
-from stator.execution.graphs import GraphFunction, arrays_of, capture
+from stator.graphs import _graph
+from stator.graphs._program_file import DEEPEST, FORMAT, PROGRAM, Program, constant_name, is_deep, read
+from stator.graphs._recorder import Recorder, Refused, Value, unknown_node
+from stator.graphs.graphs import GraphFunction, arrays_of, capture
 from stator.programs._arguments import whole
 
 if TYPE_CHECKING:

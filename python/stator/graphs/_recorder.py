@@ -20,9 +20,9 @@ from stator._random import Generator, RngState
 from stator._sparse import COO, CSC, CSR
 from stator._sparse_ops import TwoToFour
 from stator.errors import CaptureError, StatorError
-from stator.execution import _graph, _recording
-from stator.execution._graph import GraphPart
-from stator.execution._saved_calls import REFUSED, observed
+from stator.graphs import _graph, _recording
+from stator.graphs._graph import GraphPart
+from stator.graphs._saved_calls import REFUSED, observed
 
 if TYPE_CHECKING:
     from stator.backend import Backend

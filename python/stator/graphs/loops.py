@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from stator._array import Array
 from stator._creation import copy
 from stator.errors import DTypeError, InvalidValueError, ShapeError
-from stator.execution import _graph
-from stator.execution._structure import put_together, take_apart
-from stator.execution.graphs import callable_of, capture
+from stator.graphs import _graph
+from stator.graphs._structure import put_together, take_apart
+from stator.graphs.graphs import callable_of, capture
 
 if TYPE_CHECKING:
     from stator.backend import Backend

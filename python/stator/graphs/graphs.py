@@ -24,9 +24,9 @@ from stator.errors import (
     ShapeError,
     StatorError,
 )
-from stator.execution import _graph
-from stator.execution._graph import Capture, Graph
-from stator.execution._structure import put_together, take_apart
+from stator.graphs import _graph
+from stator.graphs._graph import Capture, Graph
+from stator.graphs._structure import put_together, take_apart
 from stator.programs._arguments import flag, under_name, whole
 from stator.scopes._outside import belong, outside
 
@@ -78,7 +78,7 @@ def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = 
     on = _stream_of(backend, stream, "Backend.capture")
     if not flag(record, "Backend.capture", "record"):
         return _graph.new_capture(backend, on, fresh)
-    from stator.execution._recorder import Recorder
+    from stator.graphs._recorder import Recorder
 
     recorder = Recorder(backend, on)
     return _graph.new_capture(backend, on, fresh, recorder, recorder.recording())
@@ -144,7 +144,7 @@ class GraphCache:
                     raise DTypeError(
                         f"The creator returned {type(made).__name__}",
                         op=op,
-                        remedy="Return a stator.execution.Graph.",
+                        remedy="Return a stator.graphs.Graph.",
                     )
                 self._graphs[key] = made
             return self._graphs[key]
@@ -411,7 +411,7 @@ class GraphFunction(Generic[P, R]):
         >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
         [8.0, 8.0, 8.0]
         """
-        from stator.execution.graph_files import save_function
+        from stator.graphs.graph_files import save_function
 
         save_function(self, path, args, kwargs)
 

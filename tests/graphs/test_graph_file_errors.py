@@ -13,7 +13,7 @@ import requirements
 
 import stator
 from stator.errors import CaptureError, DTypeError, GraphFileError, StatorError
-from stator.execution import graph_files
+from stator.graphs import graph_files
 
 
 def refusal(be, tmp_path, function, *args):

@@ -22,7 +22,7 @@ from stator.errors import CaptureError
 
 # One captured call: its kind ("kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"), the name of the
 # kernel or function, and the op that made it.
-GraphNode = namedtuple("GraphNode", ("kind", "name", "op"), module="stator.execution._graph")
+GraphNode = namedtuple("GraphNode", ("kind", "name", "op"), module="stator.graphs._graph")
 
 
 cdef int pointers(list arrays, vector[const cpp_array.Array*]& out, str op) except -1:
@@ -98,7 +98,7 @@ cdef class Graph:
         >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
         [8.0, 8.0, 8.0]
         """
-        from stator.execution.graph_files import save_graph
+        from stator.graphs.graph_files import save_graph
         save_graph(checked(self, "Graph.save"), path, inputs, outputs)
 
     def replay(self, *, stream: StreamLike | None = None) -> None:
@@ -151,8 +151,8 @@ cdef class Graph:
 
     def __repr__(self) -> str:
         if not self.captured:
-            return "<stator.execution.Graph, not captured>"
-        return f"<stator.execution.Graph of {len(self)} calls on {self.backend.device_name}>"
+            return "<stator.graphs.Graph, not captured>"
+        return f"<stator.graphs.Graph of {len(self)} calls on {self.backend.device_name}>"
 
 
 def recording_of(graph: Graph) -> object:

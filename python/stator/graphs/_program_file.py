@@ -24,8 +24,8 @@ from stator._pickling import array_from
 from stator._random import Generator, RngState
 from stator._sparse import COO, CSC, CSR
 from stator.errors import DTypeError, GraphFileError, InvalidValueError, OutOfRangeError, ShapeError, StatorError
-from stator.execution._recorder import Recorder, Refused, parts_of
-from stator.execution._saved_calls import BEGIN, END, calls
+from stator.graphs._recorder import Recorder, Refused, parts_of
+from stator.graphs._saved_calls import BEGIN, END, calls
 
 if TYPE_CHECKING:
     from stator.backend import Backend

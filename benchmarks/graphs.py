@@ -1,6 +1,6 @@
 """What graphs cost on the cpu, beside the same calls made one by one, and what counting costs.
 
-    python -m benchmarks.execution
+    python -m benchmarks.graphs
 
 Every figure is the best of many short bursts, taken in turn with the one that it is compared with.
 """

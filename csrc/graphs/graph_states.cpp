@@ -1,6 +1,6 @@
 // The states of random generators in a graph's memory, which its launches draw from and advance.
 #include "core/text.hpp"
-#include "execution/graph.hpp"
+#include "graphs/graph.hpp"
 #include "params/random.hpp"
 #include "programs/stream_kernel.hpp"
 

@@ -9,7 +9,7 @@
 #include "programs/stream_kernel.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/execution/graph.hpp>
+#include <stator/graphs/graph.hpp>
 
 namespace stator {
 namespace {

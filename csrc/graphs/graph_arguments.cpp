@@ -1,6 +1,6 @@
 // Whether a launch's arguments are of the kind that the capture saw: nothing else of a captured call can be changed.
 #include "core/text.hpp"
-#include "execution/graph.hpp"
+#include "graphs/graph.hpp"
 #include "memory/overlap.hpp"
 
 #include <algorithm>

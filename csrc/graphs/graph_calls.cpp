@@ -1,6 +1,6 @@
 // The public calls of graphs: each takes a guard and goes to the capture of a stream, or to the GraphBox.
 #include "core/text.hpp"
-#include "execution/graph.hpp"
+#include "graphs/graph.hpp"
 
 #include <string>
 #include <utility>

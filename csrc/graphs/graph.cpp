@@ -1,4 +1,4 @@
-#include "execution/graph.hpp"
+#include "graphs/graph.hpp"
 
 #include "core/text.hpp"
 #include "memory/overlap.hpp"

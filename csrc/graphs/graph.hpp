@@ -4,7 +4,7 @@
 #include "core/capture.hpp"
 #include "core/context.hpp"
 
-#include <stator/execution/graph.hpp>
+#include <stator/graphs/graph.hpp>
 
 #include <memory>
 #include <mutex>

@@ -11,7 +11,7 @@ import stator
 from stator import fft, linalg, nn, random, sparse, special
 from stator._array import Array
 from stator._random import Generator
-from stator.execution import _graph, _recording
+from stator.graphs import _graph, _recording
 
 BEGIN, END = "Backend.begin_part", "Backend.end_part"  # of a loop or a branch
 
