@@ -9,7 +9,7 @@ from texts import escaped
 
 _INTRODUCTION = """# C++ headers
 
-The public headers of libstator, by families of ops. Comments in them give shapes, errors and what waits.
+The public headers of libstator, by services and families of ops. Comments in them give shapes, errors and what waits.
 """
 
 

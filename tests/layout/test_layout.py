@@ -286,6 +286,30 @@ def test_every_room_has_the_families():
     assert sorted(table) == sorted([*FAMILIES, "core"])
 
 
+SERVICES = ("config", "devices", "graphs", "memory", "programs", "scopes", "streams", "telemetry", "transfers")
+# Folders that are no service, by rooms.
+OTHERS = {
+    "csrc/include/stator": {"macros", "nn"},
+    "pyx/stator": {"backend", "cpp", "nn"},
+}
+
+
+def test_services_have_one_name():
+    """A service has a folder of its name in each room where it has code."""
+    for room, others in OTHERS.items():
+        folders = {
+            p.relative_to(ROOT / room).parts[0]
+            for p in FILES
+            if p.is_relative_to(ROOT / room) and p.parent != ROOT / room
+        }
+        assert folders <= {*SERVICES, *others}, room
+    rooms = ("csrc", "csrc/include/stator", "pyx/stator", "python/stator", "tests")
+    for service in SERVICES:
+        found = [room for room in rooms if any(p.is_relative_to(ROOT / room / service) for p in FILES)]
+        assert len(found) >= 3, service
+    assert not [name(p) for p in FILES if "execution" in p.relative_to(ROOT).parts]
+
+
 def test_the_umbrella_header_includes_all():
     umbrella = CSRC / "include/stator/stator.hpp"
     folder = umbrella.parent
