@@ -65,6 +65,15 @@ struct FftRealPass {
   int32_t is_double;
 };
 
+// out[i] = x[(i - shift) mod shape], where out is contiguous and 0 <= shift < shape. Moves items of `itemsize` bytes.
+struct Roll {
+  const void* x;
+  void* out;
+  int32_t itemsize, ndim;
+  int64_t size;
+  int64_t shape[max_dims], strides[max_dims], shift[max_dims];
+};
+
 // out[i] = (i < positive ? i : i - count) * step
 struct Frequencies {
   void* out;
@@ -108,6 +117,7 @@ extern Launcher<int32_t(const DeviceLimits&, bool is_double)> lanes;      // sig
 extern Launcher<int32_t(const DeviceLimits&)> blocks_per_multiprocessor;  // blocks per multiprocessor in a launch
 extern Launcher<void(const Queue&, const params::FftSignals&)> signals;
 extern Launcher<void(const Queue&, const params::FftRealPass&)> real_pass;
+extern Launcher<void(const Queue&, const params::Roll&)> roll;
 extern Launcher<void(const Queue&, const params::Frequencies&)> frequencies;
 extern Launcher<int64_t(const DeviceLimits&)> overlap_tile;  // samples per block of overlap_add
 extern Launcher<void(const Queue&, const params::Frames&)> frames;

@@ -2,7 +2,6 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/fft/tables.hpp"
-#include "ops/movement/rearrange.hpp"
 #include "params/fft.hpp"
 
 #include <stator/creation.hpp>
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 namespace stator::fft {
@@ -21,15 +21,39 @@ std::vector<bool> chosen(std::string_view op, const Array& x, const std::optiona
   return named_axes(op, *axes, x.ndim());
 }
 
+// Neighbouring axes that are not rolled and step together become one.
 Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& axes, bool back, const Stream& stream) {
   OpCall call(op, {&x}, stream);
   const std::vector<bool> rolled = chosen(call.name(), x, axes);
-  std::vector<params::AxisMap> maps;
-  for (int d = 0; d < x.ndim(); ++d) {
-    const int64_t n = x.shape()[d], shift = rolled[size_t(d)] && n > 1 ? (back ? n - n / 2 : n / 2) : 0;
-    maps.push_back({params::AxisRule::wrap, n, n, x.strides()[d], shift});
+  const std::vector<int> order = memory_order(x);
+  Array result = empty_in_order(call, x.shape(), x.dtype(), order);
+  if (result.size() == 0) return result;
+  params::Roll p{.x = x.data_ptr(),
+                 .out = result.data_ptr(),
+                 .itemsize = itemsize(x.dtype()),
+                 .ndim = 0,
+                 .size = x.size(),
+                 .shape = {},
+                 .strides = {},
+                 .shift = {}};
+  for (const int d : order) {
+    const int64_t n = x.shape()[d], shift = rolled[size_t(d)] ? (back ? (n + 1) / 2 : n / 2) % n : 0;
+    if (n == 1) continue;
+    const int last = p.ndim - 1;
+    if (last >= 0 && shift == 0 && p.shift[last] == 0 && p.strides[last] == n * x.strides()[d]) {
+      p.shape[last] *= n;
+      p.strides[last] = x.strides()[d];
+      continue;
+    }
+    p.shape[p.ndim] = n;
+    p.strides[p.ndim] = x.strides()[d];
+    p.shift[p.ndim++] = shift;
   }
-  return rearrange(call, x, maps, nullptr);
+  if (p.ndim == 0) p.shape[p.ndim++] = 1;
+  call.reads(x);
+  call.writes(result);
+  kernels::fft::roll(call.queue(), p);
+  return result;
 }
 
 Array frequencies(Op op, const Backend& backend, int64_t n, double d, DType dtype, bool half, const Stream& stream) {

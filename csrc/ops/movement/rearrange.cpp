@@ -1,10 +1,10 @@
 // roll, pad, tile and repeat.
-#include "ops/movement/rearrange.hpp"
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/movement/views.hpp"
 #include "ops/scalar.hpp"
+#include "params/movement.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/indexing.hpp>
@@ -44,8 +44,6 @@ int collapse(const std::vector<AxisMap>& given, AxisMap* axes) {
   return count;
 }
 
-}  // namespace
-
 Array rearrange(OpCall& call, const Array& x, const std::vector<AxisMap>& axes, const unsigned char* fill) {
   Dims shape;
   for (const AxisMap& a : axes) shape.push_back(a.extent);
@@ -67,8 +65,6 @@ Array rearrange(OpCall& call, const Array& x, const std::vector<AxisMap>& axes, 
   kernels::movement::rearrange(call.queue(), p);
   return result;
 }
-
-namespace {
 
 // A dense copy of a view, in another shape of as many elements.
 Array dense_in_shape(Op op, const Array& view, const Dims& shape, const Stream& stream) {
