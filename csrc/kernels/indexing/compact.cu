@@ -38,7 +38,7 @@ STATOR_FN Tile tile_of(const Compact& p, int64_t block) {
 }
 
 STATOR_FN int64_t offset_in(const Compact& p, const int64_t* strides, int64_t linear) {
-  return p.divisors.offset_of(linear, p.ndim, strides);
+  return p.ndim == 1 ? linear * strides[0] : p.divisors.offset_of(linear, p.ndim, strides);
 }
 
 // Fast host: f(linear, mask, mask stride, count, coordinates) for chunks of the tile's rows.
