@@ -48,6 +48,15 @@ def test_the_newest_row_of_a_name_is_kept_and_tests_that_passed_are_counted(root
     assert "2 tests passed; all of these folders: ops/sort." in text and "- failed: `t3`" in text
 
 
+def test_tests_of_another_digest_are_dropped_and_numbers_are_kept_by_folder(root):
+    first = [("test", f"tests/ops/{name}.py::t", PASSED, {}) for name in ("sort/a", "sort/b", "scan/c")]
+    page.take(log_of(root, *first, ("tests", "ops/sort", PASSED, {})), root)
+    page.take(log_of(root, ("test", "tests/ops/sort/a.py::t", FAILED, {"digest": "new"}), name="second.jsonl"), root)
+    kept = {(r["step"], r["name"]): r for r in rows_of(results_of(root, "card A"))}
+    assert ("tests", "ops/sort") not in kept and kept["test", "tests/ops/sort/a.py::t"]["status"] == FAILED
+    assert kept["run", "tests that passed"]["of"]["ops/scan"] == ["abc", 1]
+
+
 def test_emulated_devices_have_no_results(root):
     assert page.take(log_of(root, card="H200 (emulated)"), root) == []
     assert not list(root.rglob("results/gpu/*"))

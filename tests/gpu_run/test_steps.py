@@ -1,11 +1,14 @@
 """The run on a machine with a GPU: what it does first, what it leaves out, and that it ends in time."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from tools.gpu_run import run, steps
-from tools.gpu_run.log import ABSENT, CUT, FAILED, MISSING, PASSED, Log, append, results_of, rows_of
+from tools.gpu_run.log import ABSENT, CUT, FAILED, MISSING, PASSED, ROOT, Log, append, results_of, rows_of
 
 
 @pytest.fixture
@@ -68,6 +71,21 @@ def test_a_step_is_not_begun_where_it_could_not_do_anything(log):
     assert machine.ran == ["b"] and machine.deadline.left_out == ["s/a"]
 
 
+def test_steps_have_at_most_their_share_of_the_time(log):
+    machine = Machine(log, 103, a=500)
+    machine.deadline.run([step("a", 1000), step("b")], 0.5)
+    machine.deadline.run([step("c")])
+    assert machine.ran == ["a", "c"] and machine.now == 51
+    assert machine.deadline.left_out == ["s/a (cut off after 50.0 s)", "s/b"]
+
+
+def test_the_last_line_of_a_failure_is_printed(log):
+    said = []
+    failing = steps.Deadline(lambda: 0.0, 100, log, lambda *_: (FAILED, {"output": "a\nthe reason\n"}), said.append)
+    failing.run([step("a")])
+    assert said == ["s/a: failed (0.0 s): the reason"]
+
+
 def test_what_passed_is_left_out_by_a_later_run(log, tmp_path):
     machine = Machine(log, 100, b=50)
     machine.status["c"] = FAILED
@@ -121,6 +139,49 @@ def test_families_that_changed_last_are_tested_first(log):
     (one,), each = steps.tests(manifest(), log, steps.Options(given), given)
     assert one.command[-1:] == ("tests/ops/sort",) and "tests/ops/scan" not in one.command
     assert each["passed"] == ["tests/ops/sort/test_a.py::test"]
+
+
+def test_a_folder_of_which_some_tests_are_selected_has_not_passed(log):
+    given = log.path.with_name("tests.json")
+    assert steps.tests(manifest(), log, steps.Options(given), given)[1]["whole"]
+    assert not steps.tests(manifest(), log, steps.Options(given, tests="one"), given)[1]["whole"]
+
+
+@pytest.fixture
+def rows_of_tests(tmp_path):
+    """The rows that pytest with the plugin of the run writes of modules, as ops/a/test_x.py."""
+
+    def rows(modules, whole=True):
+        given, path = tmp_path / "given.json", tmp_path / "log.jsonl"
+        digests = dict.fromkeys(("ops/a", "ops/b"), "d1")
+        each = {"log": str(path), "card": "card A", "limit": 60, "digests": digests, "passed": [], "whole": whole}
+        given.write_text(json.dumps(each))
+        for name, text in modules.items():
+            file = tmp_path / "tests" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "tools.gpu_run.each_test", "tests"]
+        environment = os.environ | {"STATOR_GPU_RUN": str(given), "PYTHONPATH": str(ROOT)}
+        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+        return [(row["step"], row["name"], row["status"]) for row in rows_of(path)]
+
+    return rows
+
+
+def test_each_test_is_a_row_and_a_folder_passes_with_all_of_its_tests(rows_of_tests):
+    passes = "def test(): pass"
+    found = rows_of_tests({"ops/a/test_x.py": passes, "ops/b/test_y.py": passes, "ops/b/test_z.py": "import no_such"})
+    assert sorted(found) == [
+        ("test", "tests/ops/a/test_x.py::test", PASSED),
+        ("test", "tests/ops/b/test_y.py::test", PASSED),
+        ("tests", "ops/a", PASSED),
+    ]
+
+
+def test_no_folder_passes_where_tests_were_selected(rows_of_tests):
+    assert rows_of_tests({"ops/a/test_x.py": "def test(): pass"}, whole=False) == [
+        ("test", "tests/ops/a/test_x.py::test", PASSED)
+    ]
 
 
 def timed(log):
@@ -209,6 +270,12 @@ def test_a_process_and_its_children_end_with_their_time(tmp_path):
             assert "State:\tZ" in file.read()
     except FileNotFoundError:
         pass
+
+
+def test_a_name_that_no_step_has_is_an_error(capsys):
+    with pytest.raises(SystemExit):
+        run.arguments(["--until", "1", "--log", "x", "--only", "programs", "test/ops"])
+    assert "no step begins with 'test/ops'" in capsys.readouterr().err
 
 
 def test_a_wheel_that_cannot_be_installed_ends_the_run(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """A plugin of pytest, for run.py: each test has a time limit, each result is a row of the log, what passed is left out.
 
-STATOR_GPU_RUN names a JSON file with log, card, limit (seconds of a test), digests (of folders of tests) and passed.
+STATOR_GPU_RUN names a JSON file with log, card, limit (seconds of a test), digests (of folders of tests), passed, and
+whether whole folders are selected.
 """
 
 from __future__ import annotations
@@ -14,19 +15,14 @@ from typing import Any
 
 import pytest
 
-from .log import FAILED, PASSED, append
+from .log import FAILED, PASSED, append, folder_of
 
 given: dict[str, Any] = json.loads(Path(os.environ["STATOR_GPU_RUN"]).read_text())
 passed = set(given["passed"])
 waiting: dict[str, set[str]] = {}  # tests of each folder that were collected and have not passed
 broken: dict[str, str] = {}  # by test, what failed before its last phase
 ran: list[str] = []
-
-
-def folder_of(test: str) -> str:
-    """The folder of tests that a result belongs to: "ops/sort" or "graphs"."""
-    parts = test.split("::")[0].split("/")[1:-1]
-    return "/".join(parts[:2] if parts[:1] == ["ops"] else parts[:1])
+stderr = os.fdopen(os.dup(2), "w")  # pytest captures 2 while a test runs, and loses it if the process ends
 
 
 def note(step: str, name: str, folder: str, status: str, **more: Any) -> None:
@@ -36,7 +32,8 @@ def note(step: str, name: str, folder: str, status: str, **more: Any) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, Any, Any]:
-    faulthandler.dump_traceback_later(given["limit"], exit=True)  # also where the test waits for a device that hangs
+    # Also ends a test that waits for a device that hangs.
+    faulthandler.dump_traceback_later(given["limit"], exit=True, file=stderr)
     try:
         return (yield)
     finally:
@@ -55,7 +52,14 @@ def pytest_xdist_node_collection_finished(ids: list[str]) -> None:
         waiting.setdefault(folder_of(test), set()).add(test)
 
 
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:  # a module that cannot be imported: its folder has not passed
+        waiting.setdefault(folder_of(report.nodeid), set()).add(report.nodeid)
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return  # the process that distributes the tests gets the same report
     test = report.nodeid
     if report.failed:
         broken[test] = str(report.longrepr)[-2000:]
@@ -76,5 +80,5 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if not ran and not any(waiting.values()):
         session.exitstatus = 0  # all had passed before
     for folder in given["digests"]:
-        if not waiting.get(folder):
+        if given["whole"] and not waiting.get(folder):
             note("tests", folder, folder, PASSED)

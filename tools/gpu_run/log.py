@@ -30,6 +30,12 @@ def results_of(root: Path, card: str) -> Path:
     return root / RESULTS / (re.sub(r"[^a-z0-9]+", "-", card.lower()).strip("-") + ".jsonl")
 
 
+def folder_of(test: str) -> str:
+    """The folder of tests that a result belongs to: "ops/sort" or "graphs"."""
+    parts = test.split("::")[0].split("/")[1:-1]
+    return "/".join(parts[:2] if parts[:1] == ["ops"] else parts[:1])
+
+
 def append(path: Path, row: Row) -> None:
     """Adds a line, which begins a line of its own also where a process ended inside the one before."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,8 +10,9 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from .log import FAILED, RESULTS, ROOT, Row, results_of, rows_of
+from .log import FAILED, RESULTS, ROOT, Row, folder_of, results_of, rows_of
 from .steps import PEERS, ratio
 
 BEGIN = "<!-- Made by python -m tools.gpu_run.page: do not edit up to the end of the results. -->"
@@ -27,6 +28,16 @@ COLUMNS = (
 )
 
 
+def _without_old_tests(rows: dict[tuple[str, str], Row], digests: dict[str, str]) -> dict[tuple[str, str], Row]:
+    """The rows without those of tests and folders that have run with another digest since."""
+
+    def old(row: Row) -> bool:
+        folder = {"test": folder_of(row["name"]), "tests": row["name"]}.get(row["step"])
+        return bool(digests.get(folder or "", row["digest"]) != row["digest"])
+
+    return {key: row for key, row in rows.items() if not old(row)}
+
+
 def take(log: Path, root: Path) -> list[Path]:
     """Adds a log to the results: of each card the newest row of each name, and of tests that passed their number alone.
 
@@ -38,10 +49,17 @@ def take(log: Path, root: Path) -> list[Path]:
     real = {card: rows for card, rows in cards.items() if "(emulated)" not in card}
     for card, rows in real.items():
         newest = {(r["step"], r["name"]): r for r in [*rows_of(results_of(root, card)), *rows]}
-        passed = sum(r["step"] == "test" and r["status"] != FAILED for r in newest.values())
-        if passed:
+        newest = _without_old_tests(newest, {folder_of(r["name"]): r["digest"] for r in rows if r["step"] == "test"})
+        of = dict(newest.get(("run", "tests that passed"), {}).get("of", {}))  # by folder: digest and number
+        now: dict[str, list[Any]] = {}
+        for row in newest.values():
+            if row["step"] == "test" and row["status"] != FAILED:
+                now.setdefault(folder_of(row["name"]), [row["digest"], 0])[1] += 1
+        of |= {f: found for f, found in now.items() if f not in of or of[f][0] != found[0] or of[f][1] < found[1]}
+        if of:
             numbers = {"step": "run", "name": "tests that passed", "digest": newest["run", "machine"]["digest"]}
-            newest["run", "tests that passed"] = {"card": card, **numbers, "status": "passed", "number": passed}
+            numbers |= {"status": "passed", "number": sum(number for _, number in of.values()), "of": of}
+            newest["run", "tests that passed"] = {"card": card, **numbers}
         path = results_of(root, card)
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = (r for r in newest.values() if r["step"] != "test" or r["status"] == FAILED)
@@ -108,8 +126,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--take", type=Path, metavar="LOG", help="first adds a log to the results")
     parser.add_argument("--check", action="store_true", help="writes nothing, and fails where the page is not fresh")
     args = parser.parse_args(argv)
-    for path in take(args.take, ROOT) if args.take else ():
-        print(f"wrote {path.relative_to(ROOT)}")
+    if args.take and not args.take.exists():
+        parser.error(f"there is no {args.take}")
+    if args.take:
+        written = take(args.take, ROOT)
+        print(*(f"wrote {path.relative_to(ROOT)}" for path in written), sep="\n", end="\n" * bool(written))
+        if not written:
+            print(f"{args.take} has no results of a real card: nothing is kept")
     target, text = ROOT / "docs" / "gpu_runs.md", page(ROOT)
     fresh = target.read_text() == text
     if args.check:

@@ -172,15 +172,16 @@ def describe(site: Path, before: dict[str, Any], minutes: float) -> dict[str, An
     programs = {n: f"{runtime}-{of_files(ROOT, f'tools/gpu_run/programs/{n}.py')}" for n in ("ceilings", *PROGRAMS)}
     cases = [dict(zip(("case", "op", "family", "dtype", "size"), plan, strict=True)) for plan in facts["plans"]]
     cases = [case for case in cases if case["dtype"] in DTYPES and case["family"] in families]
+    same = {f for f in families if families[f]["digest"] == before.get("families", {}).get(f, {}).get("digest")}
+    known = {c["case"]: c["facts"] for c in before.get("pace", ()) if c["family"] in same and "facts" in c}
     if minutes > 0:
-        same = {f for f in families if families[f]["digest"] == before.get("families", {}).get(f, {}).get("digest")}
-        known = {c["case"]: c["facts"] for c in before.get("pace", ()) if c["family"] in same and "facts" in c}
         ratios = sass_per_ptx(site / "stator/lib/libstator.so", instructions)
         if not ratios:
             print("cuobjdump is not installed: issue times are those of PTX")
         new = [c for c in cases if c["size"] == MODEL_SIZE and c["case"] not in known]
         names = [c["case"] for c in sorted(new, key=lambda c: -families[c["family"]]["changed"])]
-        add_facts(cases, known | count(site, names, ratios, 60 * minutes))
+        known |= count(site, names, ratios, 60 * minutes)
+    add_facts(cases, known)
     return {
         "commit": output_of("git", "rev-parse", "HEAD").strip(),
         "library": library,
@@ -221,10 +222,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--wheel", type=Path, help="takes this one instead of building it")
     parser.add_argument("--cpp", type=Path, metavar="BUILD", help="a build folder with the C++ tests")
     parser.add_argument(
-        "--model", type=float, default=5, metavar="MINUTES", help="for what model.py counts; 0: nothing"
+        "--model", type=float, default=5, metavar="MINUTES", help="for what model.py counts; 0: nothing new"
     )
     args = parser.parse_args(argv)
     output: Path = args.output.resolve()
+    if args.wheel and output in args.wheel.resolve().parents:
+        parser.error("--wheel must lie outside of --output, which is emptied first")
     before: dict[str, Any] = {}
     if (output / "manifest.json").exists():
         before = json.loads((output / "manifest.json").read_text())

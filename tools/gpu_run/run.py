@@ -25,6 +25,7 @@ from .programs import NOT_AVAILABLE
 
 INSTALL_FAILED, UNFINISHED = 3, 4
 OUTPUT = 4000  # characters that are kept of a failure's
+KINDS = ("programs", "verify", "tests", "pace", "racecheck", "synccheck", "ncu", "cpp")
 SHOWN = 40  # names of a list that are printed; the log has all
 
 
@@ -102,7 +103,17 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--tests", default="cuda", help="the tests that pytest's -k selects")
     add("--sizes", choices=["auto", "small", "full"], default="auto", help="auto: small on an emulated device")
     add("--only", nargs="+", default=[""], metavar="NAME", help="steps that begin so: programs tests/ops/sort")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    for name in args.only:
+        if not any(f"{kind}/".startswith(name) or name.startswith(f"{kind}/") for kind in KINDS):
+            parser.error(f"no step begins with {name!r}; the kinds are {', '.join(KINDS)}")
+    return args
+
+
+def interrupted(number: int, _: object) -> None:
+    """Ends the process by an exception, so that the step that runs ends with it."""
+    print("interrupted: a later run with the same log goes on here", file=sys.stderr)
+    raise SystemExit(128 + number)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -125,19 +136,20 @@ def main(argv: list[str] | None = None) -> int:
 
     options = steps.Options(prepared, args.python, small, args.processes, args.limit, args.tests)
     left = args.until - (time.monotonic() - start)
-    deadline = steps.Deadline(time.monotonic, left, log, Processes(prepared, log.path.with_suffix(".output")), say)
+    outputs = log.path.with_suffix(".output")
+    deadline = steps.Deadline(time.monotonic, left, log, Processes(prepared, outputs), say)
 
-    def run(found: list[steps.Step]) -> None:
-        deadline.run([s for s in found if f"{s.step}/{s.name}".startswith(only)])
+    def run(found: list[steps.Step], share: float = 1.0) -> None:
+        deadline.run([s for s in found if f"{s.step}/{s.name}".startswith(only)], share)
 
     run(steps.opening(manifest, options))
     some = manifest | {"tests": {f: t for f, t in manifest["tests"].items() if f"tests/{f}".startswith(only)}}
     given = log.path.with_suffix(".tests.json")
     found, each = steps.tests(some, log, options, given)
     given.write_text(json.dumps(each))
-    deadline.run(found)
+    deadline.run(found, 1.0 if args.only != [""] else 0.5)  # so that pace, races and profiles have some
     deadline.left_out += [f"tests/{folder}" for folder in steps.new_folders(some, log)]
-    run(steps.pace(manifest, log, options))
+    run(steps.pace(manifest, log, options), 0.6)
     run(steps.sanitizers(manifest, log, options))
     run(steps.profiles(manifest, log, options))
     if "cpp".startswith(only) and manifest["cpp"]["programs"] and not (prepared / "cpp").exists():
@@ -147,14 +159,17 @@ def main(argv: list[str] | None = None) -> int:
 
     now = {folder["digest"] for folder in manifest["tests"].values()}
     failed = [n for n, row in log.last("test").items() if row["status"] == FAILED and row["digest"] in now]
+    failed = [name for name in failed if name.startswith(only)]
     failed += deadline.failed
     for title, names in (("failed", failed), ("did not run to the end", deadline.left_out)):
         log.add("run", title, manifest["commit"], PASSED, names=names)
         if names:
             print(f"{title}: {len(names)}", *names[:SHOWN], *["..."] * (len(names) > SHOWN), sep="\n  ")
-    say("done")
+    say(f"done; the output of each step is in {outputs}")
     return 1 if failed else UNFINISHED if deadline.left_out else 0
 
 
 if __name__ == "__main__":
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, interrupted)
     raise SystemExit(main())

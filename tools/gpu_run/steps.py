@@ -105,6 +105,7 @@ def tests(manifest: Row, log: Log, options: Options, given: Path) -> tuple[list[
     environment = {"STATOR_GPU_RUN": str(given), "STATOR_REQUIRE_DEVICE": "cuda"}
     step = Step("pytest", "new folders", "", command, 600, 20, appends=True, environment=environment)
     each = {"log": str(log.path), "card": log.card, "limit": options.limit, "digests": digests, "passed": passed}
+    each["whole"] = options.tests == Options.tests  # a folder of which some tests ran has not passed
     return [step] if folders else [], each
 
 
@@ -205,25 +206,28 @@ class Deadline:
         self.left_out: list[str] = []
         self.failed: list[str] = []
 
-    def run(self, steps: Sequence[Step]) -> None:
+    def run(self, steps: Sequence[Step], share: float = 1.0) -> None:
+        """share: of the time that is left, what these steps have at most."""
+        end = self.clock() + share * (self.end - self.clock())
         for step in steps:
             start, name = self.clock(), f"{step.step}/{step.name}"
             if step.name in self.log.done(step.step, step.digest) and not step.cases and not step.appends:
                 continue
-            if self.end - start < step.least:
+            if end - start < step.least:
                 self.left_out.append(name)
                 continue
             if step.needs and not shutil.which(step.needs):
                 status, more = MISSING, {"detail": f"{step.needs} is not on PATH"}
             else:
-                status, more = self.execute(step, min(step.limit, self.end - start))
+                status, more = self.execute(step, min(step.limit, end - start))
             seconds = round(self.clock() - start, 1)
             self._note(step, status, more | {"seconds": seconds})
             if status == FAILED:
                 self.failed.append(name)
             if status == CUT:
                 self.left_out.append(f"{name} (cut off after {seconds} s)")
-            self.say(f"{name}: {status} ({seconds} s)")
+            why = str(more.get("output", "")).strip().rpartition("\n")[2][:200] if status == FAILED else ""
+            self.say(f"{name}: {status} ({seconds} s)" + f": {why}" * bool(why))
 
     def _note(self, step: Step, status: str, more: Row) -> None:
         if step.appends:

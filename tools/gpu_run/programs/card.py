@@ -6,6 +6,7 @@ import json
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -16,12 +17,21 @@ def installed(name: str) -> str | None:
         return None
 
 
+def link_openblas(site: Path) -> None:
+    """The doubles of CUDA's libraries look for OpenBLAS beside the package; the interpreter has it elsewhere."""
+    spec, link = find_spec("scipy_openblas32"), site / "scipy_openblas32"
+    if spec and spec.origin and not link.exists():
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path(spec.origin).parent)
+
+
 def main() -> int:
     import stator
 
     if Path(sys.argv[1]).resolve() not in Path(stator.__file__).resolve().parents:
         print(f"stator comes from {stator.__file__}, not from the wheel", file=sys.stderr)
         return 1
+    link_openblas(Path(sys.argv[1]))
     with stator.Backend("cuda") as be, be.use():
         assert stator.sum(be.ones(1000)).item() == 1000
         info = be.device_info()
