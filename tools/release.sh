@@ -49,7 +49,7 @@ make_sdist() {
   build/release-venv/bin/python -m build --sdist -o "$OUT" .
   local names
   names=$(tar tzf "$OUT"/stator-*.tar.gz | cut -d/ -f2-)
-  for wanted in pyproject.toml CMakeLists.txt LICENSE CITATION.cff csrc/include/stator/ops.def pyx/stator/_array.pyx \
+  for wanted in pyproject.toml CMakeLists.txt LICENSE CITATION.cff csrc/include/stator/ops/core.def pyx/stator/_array.pyx \
     python/stator/py.typed cmake/build_backend.py tests/conftest.py docs/conf.py; do
     grep -qx "$wanted" <<<"$names" || fail "the sdist has no $wanted"
   done
