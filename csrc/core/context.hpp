@@ -1,4 +1,4 @@
-// Context: the Box behind a Backend. It owns the Runtime, the memory pool, the streams with their error slots, and the
+// Context: the Box of a Backend. It owns the Runtime, the memory pool, the streams with their error slots, and the
 // leased library handles. OpGuard: what every entry point holds while it uses a context; OpenGuard: the same where
 // nothing may be thrown.
 #pragma once
@@ -75,7 +75,7 @@ class Context final : public Box {
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
   // Waits for what the open streams of these bits have been given, but not for one that is captured itself.
   void synchronize_noexcept(uint32_t streams) noexcept;
-  // Before close(), which cannot be interrupted. Throws runtime::Interrupted alone: close() finds other errors.
+  // Before close(), which cannot be interrupted. Throws only runtime::Interrupted: close() finds other errors.
   void wait_before_close(uint16_t op);
   bool is_captured(int index) const noexcept { return streams_[index]->is_captured(); }
   bool is_captured_itself(int index) const noexcept { return streams_[index]->is_captured_itself(); }

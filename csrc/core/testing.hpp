@@ -11,7 +11,7 @@ namespace stator::testing {
 struct Injection {
   int64_t fail_at = -1;       // the k-th runtime call from now fails; -1: none
   bool until_lifted = false;  // and every call after it
-  bool allocations = false;   // allocations alone count, and fail
+  bool allocations = false;   // only allocations count, and fail
   int64_t drop_wait_at = -1;  // the k-th stream wait is not performed
 };
 STATOR_API void inject(const Backend&, const Injection&);

@@ -125,7 +125,7 @@ struct Group {
       const bool last = atomic_add(counter, 1u) == total - 1;
       if (last) {
         fence();
-        *counter = 0;  // behind the fence, as all that follows what the others did
+        *counter = 0;  // after the fence, as all that follows what the others did
       }
       arrival.last = last;
     }

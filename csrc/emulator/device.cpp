@@ -88,7 +88,7 @@ Memory& Device::memory() { return state_->memory; }
 
 namespace {
 
-// Functions that a module declares and the device's runtime has, put behind the module's text. The handle of a
+// Functions that a module declares and the device's runtime has, appended to the module's text. The handle of a
 // conditional node of a graph is the address of its value.
 void add_runtime_functions(std::string& ptx) {
   const std::string declared = ".func cudaGraphSetConditional";

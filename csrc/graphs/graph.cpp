@@ -107,7 +107,7 @@ bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Arr
     if (at == blocks.size()) {
       if (buffer->arena() != arena_.get())
         throw ValueError(op_text(graph_op), "a result that the captured work did not make",
-                         "Give those alone that it made");
+                         "Give only those that it made");
       if (!arena_->is_exclusive(buffer->allocation()))
         throw ValueError(op_text(graph_op), "a result in memory that the work had used for something else before",
                          "Capture again, with shared_outputs() as fresh");

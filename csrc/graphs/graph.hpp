@@ -24,7 +24,7 @@ struct GraphArgument {
   Dims shape, strides;
 };
 
-// Arguments that shared memory in the capture, and how far the second one begins behind the first, in bytes.
+// Arguments that shared memory in the capture, and how far the second one begins after the first, in bytes.
 struct GraphOverlap {
   size_t first, second;
   int64_t distance;

@@ -1,4 +1,4 @@
-// Matrix products of one device: cuBLAS or OpenBLAS behind one interface.
+// Matrix products of one device: cuBLAS or OpenBLAS with one interface.
 #pragma once
 
 #include <stator/product_kinds.hpp>

@@ -179,7 +179,7 @@ std::string doubles_file() { return own_folder() + "libstator_vendor.so"; }
 
 bool has_double(Library library) { return library != Library::openblas && library != Library::nvrtc; }
 
-// Opens what lies beside NVRTC, which some builds of it (13.0) seek by name in the paths of the system alone. Where
+// Opens what lies beside NVRTC, which some builds of it (13.0) seek by name only in the paths of the system. Where
 // that fails, NVRTC says what is missing.
 void open_builtins(const std::string& nvrtc) {
   namespace fs = std::filesystem;

@@ -69,7 +69,7 @@ class PlanCache {
   std::shared_ptr<const void> find(std::string_view key, const std::function<Entry()>& make);
 
   PlanCaches& kind_;
-  const uint32_t generation_;  // of the process: a child process leaves the plans of its parent alone
+  const uint32_t generation_;  // of the process: a child process does not use the plans of its parent
   std::mutex mutex_;
   std::list<Item> items_;  // newest first
   std::map<std::string_view, std::list<Item>::iterator> index_;

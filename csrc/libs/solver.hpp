@@ -1,4 +1,4 @@
-// Decompositions of one device: cuSOLVER or LAPACK behind one interface.
+// Decompositions of one device: cuSOLVER or LAPACK with one interface.
 #pragma once
 
 #include "core/op_call.hpp"

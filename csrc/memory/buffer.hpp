@@ -1,4 +1,4 @@
-// Buffer: the storage behind arrays, as a tracked object: a block of the pool (pool.hpp), page-locked or managed memory
+// Buffer: the storage of arrays, as a tracked object: a block of the pool (pool.hpp), page-locked or managed memory
 // of the pool, or foreign memory; or the workspace of a library's handle. ForeignReleases: the queue of deleters of
 // foreign memory.
 #pragma once

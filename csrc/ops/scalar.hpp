@@ -8,7 +8,7 @@
 
 namespace stator {
 
-// The dtype of a number alone: bool, int64, uint64, float64 or complex128.
+// The dtype of a number without an array: bool, int64, uint64, float64 or complex128.
 DType default_dtype(const Scalar& value);
 
 // The promotion of `array` with a weak scalar, of which the kind counts and the size does not.

@@ -31,7 +31,7 @@ inline int64_t batches_of(const StridedProduct& p) {
 
 inline constexpr int64_t small_product = 16;
 
-// Addresses for products in a batch of two dimensions, three lists of `count` behind each other: matrix i of operand o
+// Addresses for products in a batch of two dimensions, three lists of `count` one after another: matrix i of operand o
 // is at base[o] + i % group * step[o] + i / group * outer[o], in bytes.
 struct BatchAddresses {
   int32_t count, group;

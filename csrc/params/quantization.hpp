@@ -50,7 +50,7 @@ struct Observation {
   DType dtype, state_dtype;
   int64_t outer, channels, inner, splits, split_size;
   void *min, *max;  // channels; read, and unless `to` is given written
-  void* to;         // two float64: the extended range, of finite elements alone
+  void* to;         // two float64: the extended range, of finite elements only
   bool averages;
   double averaging;
   void* partials;      // two float64 for each split of each channel

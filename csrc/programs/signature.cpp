@@ -36,7 +36,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-// The text between the brackets behind ".entry kernel"; empty where there is no such kernel.
+// The text between the brackets after ".entry kernel"; empty where there is no such kernel.
 std::string_view declared(std::string_view ptx, std::string_view kernel) {
   constexpr std::string_view word = ".entry";
   for (size_t at = ptx.find(word); at != ptx.npos; at = ptx.find(word, at + 1)) {
@@ -90,7 +90,7 @@ constexpr std::pair<std::string_view, DType> elements[] = {{"bool", DType::bool_
                                                            {"cuda::std::complex<float>", DType::complex64},
                                                            {"cuda::std::complex<double>", DType::complex128}};
 
-// The type without const, volatile and restrict behind it.
+// The type without const, volatile and restrict after it.
 std::string_view unqualified(std::string_view type) {
   for (bool cut = true; cut;) {
     cut = false;

@@ -1,4 +1,4 @@
-// What the cuda table's calls share: each is made on its context's device, and leaves no error behind in the CUDA
+// What the cuda table's calls share: each is made on its context's device, and leaves no error in the CUDA
 // runtime's per-thread state.
 #pragma once
 

@@ -124,8 +124,8 @@ Status cuda_attributes(int device, Attributes* out) {
   }
 }
 
-// A pool's memory is its device's alone until others are let in, whatever access between devices was enabled for
-// other memory. Where a device cannot be let in, the driver stages copies, and other uses fail as they did.
+// Only its own device can access a pool's memory until others are let in, whatever access between devices was enabled
+// for other memory. Where a device cannot be let in, the driver stages copies, and other uses fail as they did.
 void cuda_share_memory(ContextHandle handle) noexcept {
   CudaContext& context = context_of(handle);
   int count = 0;

@@ -1,4 +1,4 @@
-// The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error behind in the
+// The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error in the
 // runtime's per-thread state.
 #include "runtime/cuda_call.hpp"
 #include "runtime/cuda_graph.hpp"

@@ -25,7 +25,7 @@ struct GraphCall {
 };
 
 // The arguments of a captured call, as bytes: a kernel's parameters, or the addresses of a copy or a fill. None where
-// they are known to a library alone.
+// only a library knows them.
 struct GraphArguments {
   const std::byte* data = nullptr;
   size_t bytes = 0;
@@ -48,8 +48,8 @@ struct GraphTable {
   // says so again. `more`: where the kernel writes it. Streams that were forked are joined before each.
   int (*enter)(void* context, void* stream, uint64_t handle, const uint32_t* more, bool repeats);
   int (*leave)(void* context, void* stream);
-  // Makes the graph ready for launches. `previous`, which may be null, was instantiated: where it differs in arguments
-  // alone, its executable is taken over and changed, and it cannot be launched any more.
+  // Makes the graph ready for launches. `previous`, which may be null, was instantiated: where only its arguments
+  // differ, its executable is taken over and changed, and it cannot be launched any more.
   int (*instantiate)(void* context, GraphHandle graph, GraphHandle previous);
   int (*launch)(void* context, GraphHandle graph, bool synchronous, void* stream);
   int (*destroy)(void* context, GraphHandle graph);

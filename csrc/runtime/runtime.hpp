@@ -238,7 +238,7 @@ struct Counters {
 struct Injection {
   int64_t fail_at = -1;           // the k-th call from now fails (0 is the next one); -1: none
   bool until_lifted = false;      // and every call after it
-  bool allocations = false;       // allocations alone count, and fail
+  bool allocations = false;       // only allocations count, and fail
   Status code = status::unknown;  // what failing calls report; allocations report out_of_memory
   int64_t drop_wait_at = -1;      // the k-th stream_wait is silently not performed
 };

@@ -31,7 +31,7 @@ Status Runtime::program_kernel(ProgramHandle program, const char* name, KernelHa
 bool Runtime::kernel_parameter(KernelHandle kernel, size_t index, size_t* offset, size_t* bytes, uint16_t op) {
   check(Call::program_query, enter(Call::program_query), op);
   const Status code = table_.programs->parameter(context_, kernel, index, offset, bytes);
-  if (code == status::invalid_value) return false;  // CUDA's answer behind the last one
+  if (code == status::invalid_value) return false;  // CUDA's answer after the last one
   check(Call::program_query, code, op);
   return true;
 }

@@ -11,7 +11,7 @@ namespace stator::runtime {
 
 class CallScope;
 
-// Sums of one op since the last reset, and two maxima. The counts of runtime calls, by Call, follow behind them.
+// Sums of one op since the last reset, and two maxima. The counts of runtime calls, by Call, follow them.
 enum class Figure : uint8_t {
   calls,
   dispatches,  // calls that enqueued work

@@ -1,4 +1,4 @@
-// Streams with a priority, and those of other libraries, which take the places behind the context's own.
+// Streams with a priority, and those of other libraries, which are numbered after the context's own.
 #include "core/context.hpp"
 #include "core/text.hpp"
 #include "memory/buffer.hpp"
@@ -45,7 +45,7 @@ std::vector<Stream> Context::streams_with_priority(int count, int priority) {
   if (count < 1 || count > int(found.size())) {
     throw ValueError(op_text(op),
                      "a pool of " + std::to_string(count) + " streams with the priority " + std::to_string(priority),
-                     "Behind the default one the backend has " + std::to_string(found.size()) +
+                     "After the default one the backend has " + std::to_string(found.size()) +
                          " streams that have it, or were not used yet");
   }
   found.resize(size_t(count));

@@ -154,7 +154,7 @@ class EventBox final : public Box {
   ~EventBox() override;
   Context& context() const { return context_; }
   runtime::EventHandle handle(uint16_t op) const { return get(op); }
-  // That the event was recorded in. It happens in the graph alone.
+  // That the event was recorded in. It happens only in the graph.
   const std::weak_ptr<GraphCapture>& capture() const { return capture_; }
   void set_capture(const std::shared_ptr<GraphCapture>& capture) { capture_ = capture; }
 

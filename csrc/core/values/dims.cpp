@@ -1,4 +1,4 @@
-// Dims, and what is computed from shapes alone: strides, sizes, broadcasting, axes.
+// Dims, and what is computed from shapes: strides, sizes, broadcasting, axes.
 #include <stator/array.hpp>
 
 #include <algorithm>

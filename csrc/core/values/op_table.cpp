@@ -50,7 +50,7 @@ constexpr OpInfo entry(OpInfo info, Traits... traits) {
   return info;
 }
 
-// The dtype set is evaluated in a lambda, so that its names are in scope there alone.
+// The dtype set is evaluated in a lambda, so that its names are in scope only there.
 constexpr OpInfo entries[] = {
 #define STATOR_OP(op, kind, types, rule, reference, bound, text, ...) \
   entry(OpInfo{.name = #op,                                           \

@@ -76,7 +76,7 @@ struct ErrorFormat<double> {
 inline constexpr double start = 0.625;  // below it erf has a series, above it erfc is an exponential times erfcx
 inline constexpr double sqrt_half = 0.70710678118654752440;
 
-// value * exp(low), which is a little more precise than value alone.
+// value * exp(low), which is a little more precise than value.
 template <class T>
 struct Product {
   T value, low;

@@ -16,7 +16,7 @@ struct Place {
   uint64_t at = 0;
   uint64_t bytes = 0;
   bool kernel = false;   // a parameter of the kernel; other parameters are in local memory
-  bool dynamic = false;  // behind the static shared memory, whose size is known at the end
+  bool dynamic = false;  // after the static shared memory, whose size is known at the end
 };
 
 class Decoder {

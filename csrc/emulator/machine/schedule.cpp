@@ -251,7 +251,7 @@ Report run_grid(Launch& launch, Counters& counters) {
   for (uint64_t k = 1; k < threads; ++k) others.emplace_back(body);
   body();
   for (std::thread& t : others) t.join();
-  // What comes behind a read of what nothing wrote may be its consequence. A race for the same word is its cause.
+  // What comes after a read of what nothing wrote may be its consequence. A race for the same word is its cause.
   const Report& read = launch.unwritten;
   const bool cause = first.fault == Fault::race && read.address / 4 == first.address / 4 &&
                      read.allocation == first.allocation && (read.allocation || read.block == first.block);

@@ -29,7 +29,7 @@ class Bits {
 
 inline uint64_t low_bits(uint64_t count) { return count >= 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1; }
 
-// Up to 64 bits from a position on, those behind `count` zero.
+// Up to 64 bits from a position on, those after `count` zero.
 inline uint64_t get_bits(const uint64_t* words, uint64_t from, uint64_t count) {
   const uint64_t shift = from % 64;
   uint64_t found = __atomic_load_n(words + from / 64, __ATOMIC_RELAXED) >> shift;

@@ -29,7 +29,7 @@ void take_latest(Times& into, const Times& other) {
       into.clear();
       for (const auto& each : both)
         if (!into.empty() && into.back().first == each.first)
-          into.back().second = each.second;  // the later one comes behind
+          into.back().second = each.second;  // the later one comes second
         else
           into.push_back(each);
       return;

@@ -16,7 +16,7 @@ constexpr uint64_t poisoned = 4096;  // bytes of what is handed back; checks fin
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-// Space behind an allocation: wide enough that an index which is off by a row meets it rather than a neighbour.
+// Space after an allocation: wide enough that an index which is off by a row meets it rather than a neighbour.
 uint64_t guard_of(uint64_t bytes) { return std::clamp<uint64_t>(bytes / 4, 512, 1 << 20); }
 uint64_t range_of(uint64_t bytes) { return round_up(bytes + guard_of(bytes), alignment); }
 

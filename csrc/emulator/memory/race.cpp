@@ -150,7 +150,7 @@ bool RaceChecker::find(const BlockClock& clock, const Cell& c, const Touch& now,
     return true;
   }
   if (!write && !c.wrote) return false;
-  // An atomic came after those that it found there, and so does what is behind the next fence: there, the last block
+  // An atomic came after those that it found there, and so does what is after the next fence: there, the last block
   // that adds to a counter resets it.
   const bool fenced = w.valid && w.strong && w.block == now.block && w.block_time < now.block_time &&
                       clock.fenced(now.thread, w.thread, w.time);

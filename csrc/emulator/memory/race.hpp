@@ -47,11 +47,11 @@ class BlockClock {
     return time <= (warp == other ? joined_[warp] : seen_warps_[warp * warps_ + other]);
   }
 
-  // Order by memory within the block. A strong write behind a fence, or one that releases, leaves at its address what
+  // Order by memory within the block. A strong write after a fence, or one that releases, leaves at its address what
   // its thread knows (of the time of the fence); a strong read meets it, and its thread knows it where the read
   // acquires, else from its next fence on.
   void fence(uint32_t warp, uint32_t mask);
-  // Whether the thread made a fence behind that.
+  // Whether the thread made a fence after that.
   bool fenced(uint32_t thread, uint32_t other, uint32_t time) const {
     return !threads_.empty() && threads_[thread].released.covers(other, time);
   }

@@ -44,7 +44,7 @@ class Lexer {
   [[noreturn]] void refuse(const std::string& what) const;
   bool followed_by(char symbol) const;  // whether the next character after the token is the symbol
 
-  // With a '{' as the next token: moves behind the '}' that closes it and returns what stood between them.
+  // With a '{' as the next token: moves past the '}' that closes it and returns what stood between them.
   std::string_view skip_braces();
 
  private:

@@ -82,7 +82,7 @@ class Module {
   std::map<uint32_t, std::string_view> files_;
 };
 
-// From behind the space's word: alignment, type, names, dimensions and initialisers, up to and with the semicolon.
+// From after the space's word: alignment, type, names, dimensions and initialisers, up to and with the semicolon.
 void parse_variables(Lexer& lexer, Space space, bool external, std::vector<Variable>& into);
 // A list of parameters in parentheses.
 std::vector<Variable> parse_parameters(Lexer& lexer);

@@ -29,7 +29,7 @@ Registry& registry() {
   return *instance;
 }
 
-// The number behind ".target sm_"; 0 if there is none.
+// The number after ".target sm_"; 0 if there is none.
 uint32_t architecture_of(const std::string& ptx) {
   constexpr std::string_view word = ".target sm_";
   const size_t at = ptx.find(word);

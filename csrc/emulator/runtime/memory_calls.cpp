@@ -138,7 +138,7 @@ int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
     *pointer = take(s, lock, *device, bytes, MemoryKind::device, Allocation::Kind::pool, pool);
     if (!*pointer) return error::memory_allocation;
     count_in_pool(s, pool, bytes, 0);
-    if (taker->done != taker->enqueued) {  // work that the stream's order does not put behind it must not use it yet
+    if (taker->done != taker->enqueued) {  // work that the stream's order does not put after it must not use it yet
       device->memory.lend(*pointer, 0);
       submit(s, lock, taker,
              {.what = "cudaMallocFromPoolAsync",

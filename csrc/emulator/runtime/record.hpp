@@ -47,7 +47,7 @@ STATOR_EMULATOR_API void stator_emulator_watch(int on);
 STATOR_EMULATOR_API void stator_emulator_launches(void (*visit)(void* self,
                                                                 const stator::emulator::runtime::LaunchRecord* launch),
                                                   void* self);
-// The name of a counter; null behind the last.
+// The name of a counter; null after the last.
 STATOR_EMULATOR_API const char* stator_emulator_counter(uint32_t index);
 // What a device could do at most: bytes of its memory and instructions of warps, each per second. False if there is
 // none of the number.

@@ -48,7 +48,7 @@ STATOR_API Array triu(const Array& x, int64_t k = 0, const Stream& = {});
 STATOR_API Array tril(const Array& x, int64_t k = 0, const Stream& = {});
 // A square matrix with x on diagonal k, or diagonal k of a matrix x.
 STATOR_API Array diag(const Array& x, int64_t k = 0, const Stream& = {});
-// Matrices with ones on and below diagonal k (tri), or on diagonal k alone (eye), and zeros elsewhere.
+// Matrices with ones on and below diagonal k (tri), or only on diagonal k (eye), and zeros elsewhere.
 STATOR_API Array tri(const Backend&, int64_t rows, int64_t cols, int64_t k = 0, DType dtype = DType::float64,
                      const Stream& = {});
 STATOR_API Array eye(const Backend&, int64_t rows, int64_t cols, int64_t k = 0, DType dtype = DType::float64,

@@ -77,7 +77,7 @@ STATOR_API SignLog slogdet(const Array& a, const Stream& = {});
 STATOR_API Qr qr(const Array& a, bool complete = false, const Stream& = {});
 // U (m, k), S (k) descending, V^H (k, n), or full: (m, m) and (n, n).
 STATOR_API Svd svd(const Array& a, bool full_matrices = true, const Options& = {}, const Stream& = {});
-STATOR_API Svd svdvals(const Array& a, const Options& = {}, const Stream& = {});  // s and info alone
+STATOR_API Svd svdvals(const Array& a, const Options& = {}, const Stream& = {});  // only s and info
 // Eigenvalues, real and ascending, and eigenvectors, in columns, of the Hermitian matrix given by one triangle of a.
 STATOR_API Eigen eigh(const Array& a, bool upper = false, const Options& = {}, const Stream& = {});
 STATOR_API Eigen eigvalsh(const Array& a, bool upper = false, const Options& = {}, const Stream& = {});

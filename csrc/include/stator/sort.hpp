@@ -2,9 +2,10 @@
 //
 // NaN is greater than every number: last in ascending, first in descending order. -0 and +0 tie, and ties keep their
 // order in x. The bits of a NaN may change. Real dtypes and bool; sort and argsort also take complex ones, by real
-// part, then by imaginary part, and last the numbers with NaN: first those whose imaginary part alone is NaN, then the
-// real part alone, then both. DTypeError otherwise. AxisError for 0-d arrays and axes out of range. UnsupportedError
-// for segments of more than 2^32 - 1 elements. Asynchronous; equal bits from run to run and on every device.
+// part, then by imaginary part, and last the numbers with NaN: first those whose imaginary part only is NaN, then those
+// whose real part only is, then those with both. DTypeError otherwise. AxisError for 0-d arrays and axes out of range.
+// UnsupportedError for segments of more than 2^32 - 1 elements. Asynchronous; equal bits from run to run and on every
+// device.
 //
 // Launches: one for segments of up to 2048 elements (64-bit dtypes) or 4096 (narrower ones), on host up to 16384.
 // Longer segments: three per byte of the dtype; on host three, for 8- and 16-bit dtypes and for 64-bit ones with

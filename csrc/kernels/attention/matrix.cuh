@@ -34,7 +34,7 @@ struct HalfTile {
 };
 
 // What a thread of `Size` copies of an operand's next `Rows` rows to a tile: a chunk of 16 bytes of each row that is
-// its own. Rows behind the operand's last one are zero, as are columns up to a multiple of `Pad`; no others are
+// its own. Rows after the operand's last one are zero, as are columns up to a multiple of `Pad`; no others are
 // written.
 template <class T, int D, int Rows, int Pad, int Size>
 struct RowCopies {
@@ -180,7 +180,7 @@ struct MatrixWarp {
     }
   }
 
-  // How many of the first keys all queries from `first_query` on see, with scores that need a multiplication alone.
+  // How many of the first keys all queries from `first_query` on see, with scores that need only a multiplication.
   template <class Mask>
   STATOR_FN static int64_t seen_by_all(const Attention& p, const Mask& mask, int64_t first_query, float unit) {
     if (mask.data != nullptr || !(unit > 0)) return 0;

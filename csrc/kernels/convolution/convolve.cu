@@ -22,7 +22,7 @@ int64_t packed_vectors(const params::Convolution& p) {
   return p.groups * taps_of(p) * ceil_div(p.channels, vector_width<T>) * p.rows;
 }
 
-// Whether tensor cores multiply a copy of the source, which then lies behind the weight in the scratch memory. Each of
+// Whether tensor cores multiply a copy of the source, which then follows the weight in the scratch memory. Each of
 // its elements is to be read at least twice, or the copy costs as much as it saves.
 template <class T>
 bool copies_source(const params::Convolution& p, ChannelsLast& copy) {

@@ -98,7 +98,7 @@ STATOR_FN void multiply_results(int vectors, const C* a, const int32_t* a_at, co
   multiply_results<1>(a, a_at, b, b_at, depth, place, results, sums, leading, first);
 }
 
-// The taps on an axis that read the source; those before and behind them read its padding.
+// The taps on an axis that read the source; those before and after them read its padding.
 struct TapRange {
   int32_t begin, end;
 

@@ -48,7 +48,7 @@ struct GradientSteps : TileOf<T> {
   struct Memory {
     alignas(16) T a[2][depth][row_pitch];
     alignas(16) T b[2][depth][column_pitch];
-    int32_t window[2][depth];  // where each result's begins; negative behind the last result
+    int32_t window[2][depth];  // where each result's begins; negative after the last result
   };
 
   STATOR_FN void multiply(const Memory& m, int turn, int rank) {

@@ -61,7 +61,7 @@ struct Tile<T, false> {
   using C = sum_of<T>;
   static constexpr int width = vector_width<T>, depth = width * TileTuning::vectors;
   static constexpr int each = 16 / int(sizeof(C));  // columns that a thread has side by side
-  static constexpr int gap = is_half<T> ? 0 : 8;    // halves are here in the checked target alone
+  static constexpr int gap = is_half<T> ? 0 : 8;    // halves are here only in the checked target
   struct Memory {
     alignas(16) C a[2][depth][TileTuning::rows + gap];
     alignas(16) C b[2][depth][TileTuning::columns + gap];

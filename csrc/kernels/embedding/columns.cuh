@@ -29,7 +29,7 @@ struct Columns {
     count = item < items ? int(d - first < width ? d - first : width) : 0;
   }
 
-  // f(j) for each of them, of which there must be one. One alone is not a loop, so that what it indexes stays in
+  // f(j) for each of them, of which there must be one. One is not a loop, so that what it indexes stays in
   // registers.
   template <class F>
   STATOR_FN void for_each(F f) const {

@@ -1,5 +1,5 @@
 // The gradient of a table: sums of rows by sorted keys. However often an index occurs, no thread waits for another and
-// none adds more than a chunk, and the order of the additions depends on the keys alone.
+// none adds more than a chunk, and the order of the additions depends only on the keys.
 #include "device/fault.cuh"
 #include "device/launcher.cuh"
 #include "kernels/embedding/columns.cuh"

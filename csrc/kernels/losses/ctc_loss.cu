@@ -74,7 +74,7 @@ struct CtcSample {
   }
   STATOR_FN A* row(int64_t r) const { return static_cast<A*>(p.states) + p.rows * (2 * first + n) + r * states(); }
 
-  // The scores of step t, to `to`, from those of the step before it, or with Direction = -1 behind it.
+  // The scores of step t, to `to`, from those of the step before it, or with Direction = -1 after it.
   template <int Direction>
   STATOR_FN void step(int64_t t, A* to, const A* from, bool begins) const {
     const int64_t count = states();

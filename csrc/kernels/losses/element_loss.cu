@@ -139,7 +139,7 @@ STATOR_FN double threads_range(const Group<Size>& group, const ElementLoss& p, c
 }
 
 // The fast host computes chunks that stay in the first cache, from operands that are gathered there where they are not
-// contiguous numbers of the computed type. So a formula needs loops for the computed types alone, and these are vector
+// contiguous numbers of the computed type. So a formula needs loops only for the computed types, and these are vector
 // instructions whatever the strides and dtypes are.
 template <class A>
 using Chunk = A[ElementTuning::chunk];

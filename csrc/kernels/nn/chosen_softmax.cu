@@ -157,7 +157,7 @@ struct ChosenLine {
       is[i] = j + i < end && (mask == nullptr || (V > 1 && mask_step != 0 ? bits[i] : mask[j * mask_step]));
     return is;
   }
-  // The scores, or backward the gradients, of those that take part; `rest` for the others. Behind `end` nothing is
+  // The scores, or backward the gradients, of those that take part; `rest` for the others. After `end` nothing is
   // read. more(): their noise.
   template <int V, class Noise>
   STATOR_FN Items<A, V> scores(int64_t j, A rest, Noise more) const {

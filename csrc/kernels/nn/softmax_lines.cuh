@@ -12,7 +12,7 @@
 
 namespace stator::STATOR_TARGET::nn {
 
-// exp for results of type T. Softmax multiplies its error, which is 2 units for the approximate instruction behind
+// exp for results of type T. Softmax multiplies its error, which is 2 units for the approximate instruction of
 // CUDA's exp: nothing to a 16-bit result, but half of what a float may err by.
 template <class T, class A>
 STATOR_FN A exp_for(A x) {

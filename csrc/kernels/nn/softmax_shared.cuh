@@ -8,7 +8,7 @@ namespace stator::STATOR_TARGET::nn {
 
 inline constexpr int row_alignment = 16;  // of what a thread copies at a time
 
-// Bytes of shared memory for a row: it begins as far behind an address that is aligned as it does in memory.
+// Bytes of shared memory for a row: it begins as far after an address that is aligned as it does in memory.
 constexpr int64_t shared_row_bytes(int64_t n, int itemsize) {
   return (n * itemsize + 2 * row_alignment - 1) / row_alignment * row_alignment;
 }
@@ -55,7 +55,7 @@ STATOR_FN SharedRow hold_row(const Group<Size>& group, unsigned char* memory, co
     for (int k = 0; k < batch; ++k)
       if (first + k * Size < words) *reinterpret_cast<Word*>(to + head + (first + k * Size) * row_alignment) = in[k];
   }
-  // What is before and behind the words, in units of two bytes.
+  // What is before and after the words, in units of two bytes.
   const int at = group.rank() * 2, edge = at < head ? at : tail + at - head;
   if (edge < all) *reinterpret_cast<uint16_t*>(to + edge) = *reinterpret_cast<const uint16_t*>(from + edge);
   return {to, dtype};
@@ -100,7 +100,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_shared_kernel(params::Softmax p
     if constexpr (Backward) saved.read(other, i, 1, n, 0.0f);
     finish_line<Io, Backward>(value, other, largest, scale, p.log, [](int) { return true; });
   };
-  // In words where they are aligned in the result, and the elements before and behind them.
+  // In words where they are aligned in the result, and the elements before and after them.
   const int out_bytes = p.out_dtype == DType::float32 ? 4 : 2, width = row_alignment / out_bytes;
   unsigned char* const y = static_cast<unsigned char*>(p.y) + at.y * out_bytes;
   const int begin = int(-reinterpret_cast<uintptr_t>(y) % row_alignment) / out_bytes, head = begin < n ? begin : n;

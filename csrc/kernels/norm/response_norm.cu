@@ -52,7 +52,7 @@ struct Response {
         channels(p.channels),
         size(p.size) {}
 
-  // Channels of the window before its own one, and behind it.
+  // Channels of the window before its own one, and after it.
   STATOR_FN int64_t before() const { return Backward ? size - 1 - size / 2 : size / 2; }
   STATOR_FN int64_t behind() const { return size - 1 - before(); }
   STATOR_FN A term(int64_t at) const {

@@ -1,4 +1,4 @@
-// Rules with second moments alone: Adagrad (Duchi et al., JMLR 2011), and RMSprop as PyTorch has it, with momentum and
+// Rules with second moments only: Adagrad (Duchi et al., JMLR 2011), and RMSprop as PyTorch has it, with momentum and
 // centred as Graves (2013) proposes.
 #include "device/launcher.cuh"
 #include "kernels/optim/step.cuh"

@@ -64,7 +64,7 @@ STATOR_FN Window window_of(const Pool& p, int d, int o) {
   return {first, end, p.count_padding ? padded - begin : end - first};
 }
 
-// Whether result o of a plane has an index that is none of the plane's. A window of padding alone has -1.
+// Whether result o of a plane has an index that is none of the plane's. A window of only padding has -1.
 STATOR_FN bool is_wrong_index(const Pool& p, int o, int64_t index) {
   int64_t plane = 1;
   bool empty = false;

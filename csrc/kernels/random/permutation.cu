@@ -44,7 +44,7 @@ struct Cipher {
   }
 };
 
-// In a graph the keys are known on the device alone.
+// In a graph the keys are known only on the device.
 template <int Size, bool InGraph>
 STATOR_KERNEL(Size) void permutation_kernel(params::Permutation p, Cipher given) {
   Cipher cipher = given;

@@ -139,7 +139,7 @@ STATOR_FN void for_each_chunk(const params::ProductBackward& p, const ProductTil
   }
 }
 
-// Whether a product of doubles alone is exact enough for a result in T: its relative error is 2^-53 per factor.
+// Whether a product of doubles is exact enough for a result in T: its relative error is 2^-53 per factor.
 template <class T>
 STATOR_FN bool is_rough(const ProductWork& w) {
   return sizeof(T) < sizeof(double) && w.p.reduced_size <= 1 << 24;

@@ -81,7 +81,8 @@ struct MomentsOf {
     STATOR_FN void enter(const MomentsOf& r, int j, In v, int step) {
       const Value x = convert<Value>(v);
       const bool counts = r.counts(x);
-      // A mean alone is a plain sum, unless that is too large, since the difference from a larger pivot loses digits.
+      // A mean by itself is a plain sum, unless that is too large, since the difference from a larger pivot loses
+      // digits.
       const bool apart = r.mode.finish != Finish::mean || !isfinite(x * Value(double(lane_steps)));
       pivot[j] = n[j] == 0.0 && counts && isfinite(x) && apart ? x : pivot[j];
       const Value d = counts ? x - pivot[j] : Value(0);

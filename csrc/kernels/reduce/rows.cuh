@@ -1,4 +1,4 @@
-// Reductions of rows: a row is all elements behind one output. `threads` threads take a row, and a block has several
+// Reductions of rows: a row is all elements of one output. `threads` threads take a row, and a block has several
 // rows, or several blocks split one row.
 #pragma once
 

@@ -61,7 +61,7 @@ struct ReductionWork {
   Axes kept, reduced;
   int64_t columns, column_step, mask_column_step;  // the innermost kept axis (columns only)
   int64_t segment_length;                          // elements of the innermost reduced axis (dense rows only)
-  int64_t count;                                   // elements behind one output
+  int64_t count;                                   // elements of one output
   int32_t threads;                                 // a power of two: threads along a row, or columns side by side
   int32_t splits;                                  // blocks that work on the same outputs
   int64_t split_size;                              // what one of them reduces: elements, segments or rows

@@ -12,7 +12,7 @@ struct LineTuning {
   static constexpr int steps = positions / step;
 };
 
-// Along an axis: the first of two neighbours, or the nearest, and for two how far behind the first a position is.
+// Along an axis: the first of two neighbours, or the nearest, and for two how far after the first a position is.
 template <class A>
 struct AxisPlaces {
   int first[LineTuning::step];

@@ -25,7 +25,7 @@ void with_float(DType dtype, F f) {
 
 STATOR_FN int clamped(int i, int extent) { return i < 0 ? 0 : i < extent ? i : extent - 1; }
 
-// The weights of four neighbours for a position `t` behind the second of them: cubic convolution with a = -0.75
+// The weights of four neighbours for a position `t` after the second of them: cubic convolution with a = -0.75
 // (Keys, 1981).
 template <class A>
 STATOR_FN void cubic_weights(A t, A (&w)[4]) {

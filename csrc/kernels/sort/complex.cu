@@ -1,5 +1,5 @@
 // Complex numbers in NumPy's order: by real part, then by imaginary part. Numbers with NaN come last: first those whose
-// imaginary part alone is NaN, then those whose real part alone is, then those with both. They are sorted as 64-bit
+// imaginary part only is NaN, then those whose real part only is, then those with both. They are sorted as 64-bit
 // keys, of which complex128 needs two.
 #include "device/convert.cuh"
 #include "device/group.cuh"
@@ -31,7 +31,7 @@ template <class K, class F>
 struct OrderKeys {
   K high, low;
 };
-// Numbers are compared by `high`, then by `low`. One whose imaginary part alone is NaN has a `high` just above
+// Numbers are compared by `high`, then by `low`. One whose imaginary part only is NaN has a `high` just above
 // infinity's.
 template <class K, class F>
 STATOR_FN OrderKeys<K, F> order_keys(complex128 z) {

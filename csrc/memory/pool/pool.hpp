@@ -48,7 +48,7 @@ class Pool final : public Box {
   // hold.
   Block take(size_t bytes, int home, uint16_t op);  // from the cache, else obtain
   void take_over(Block&& block, uint32_t users) noexcept;
-  // Tells emulated devices how many bytes of a block are in use, so that they find accesses behind those.
+  // Tells emulated devices how many bytes of a block are in use, so that they find accesses past those.
   void lend(const Block& block, size_t bytes, uint16_t op);
 
  private:

@@ -33,7 +33,7 @@ std::function<void()> release_of(void* owner, void (*release)(void*)) {
   };
 }
 
-// Calls f for every stream that uses the buffer. The last stream alone is not enough: work that reads on another one
+// Calls f for every stream that uses the buffer. The last stream is not enough: work that reads on another one
 // would see what the consumer writes.
 template <class F>
 void for_each_user(const Buffer& buffer, F f) {

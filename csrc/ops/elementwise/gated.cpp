@@ -36,7 +36,7 @@ void check_like(const OpCall& call, const Array& a, const Array& b, const char* 
                      "convert one with astype");
 }
 
-// Views of the halves along an axis; `sigmoid` units have their gate behind.
+// Views of the halves along an axis; `sigmoid` units have their gate second.
 struct Halves {
   Array gate, up;
 };

@@ -106,7 +106,7 @@ Array nll_loss_backward(const Array& grad, const Array& log_probs, const Array& 
   call.writes(out);
   p.out = out.data_ptr();
   if (kernels::losses::nll_loss_totals(call.limits(), p)) {
-    // The total lies behind the sums of the blocks.
+    // The total follows the sums of the blocks.
     const size_t sums = size_t(kernels::losses::nll_loss_blocks(call.limits(), p)) * 2;
     p.partials = call.scratch((sums + 1) * sizeof(double));
     p.total = static_cast<double*>(p.partials) + sums;

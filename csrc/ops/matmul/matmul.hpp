@@ -1,4 +1,4 @@
-// The product behind matmul and related functions.
+// The product of matmul and related functions.
 #pragma once
 
 #include "libs/blas.hpp"

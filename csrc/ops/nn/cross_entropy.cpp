@@ -207,7 +207,7 @@ Array cross_entropy_backward(const Array& grad, const Array& logits, const Array
     return found;
   }
   if (const int64_t bytes = kernels::nn::cross_entropy_backward_scratch(call.limits(), p); bytes > 0) {
-    // The total lies behind the sums of the blocks.
+    // The total follows the sums of the blocks.
     p.partials = call.scratch(size_t(bytes) + sizeof(double));
     p.total = reinterpret_cast<double*>(static_cast<std::byte*>(p.partials) + bytes);
     p.counters = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));

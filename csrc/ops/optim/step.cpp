@@ -132,7 +132,7 @@ ListStep::ListStep(Op op, const std::vector<Array>& params, const std::vector<Ar
   if (o.masters != nullptr) p_.state_dtype = DType::float32;
   if (o.masters != nullptr && itemsize(p_.dtype) != 2)
     throw DTypeError(std::string(call_.name()), "masters of params of " + dtype_text(params[0]),
-                     "pass masters with params of float16 or bfloat16 alone");
+                     "pass masters only with params of float16 or bfloat16");
   if (p_.state_dtype != p_.dtype && (p_.state_dtype != DType::float32 || p_.dtype == DType::float64))
     throw DTypeError(std::string(call_.name()),
                      "states are " + std::string(name(p_.state_dtype)) + " for params of " + dtype_text(params[0]),

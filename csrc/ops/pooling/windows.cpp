@@ -140,7 +140,7 @@ Pool windows(const OpCall& call, const Array& x, const PoolOptions& o) {
                        "pass windows that fit into the padded array");
     PoolAxis& a = p.axes[Pool::dims - spatial + d];
     int64_t count = rest < 0 ? 1 : rest / step + 1;
-    // A window that the end cuts, unless it would begin behind the array.
+    // A window that the end cuts, unless it would begin after the array.
     if (o.ceil_mode && rest > 0 && rest % step != 0 && count * step < extent + padding[d]) ++count;
     a.in = int32_t(extent);
     a.out = int32_t(count);

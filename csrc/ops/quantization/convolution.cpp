@@ -100,7 +100,7 @@ Array convolve(Op kind, const Array& x, const Array& weight, int axes, const Qua
   const Dims whole{w.n, groups, windows};
   if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, Dims{groups, each}, held);
   if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, rows, -1, whole, held);
-  // One group is a batch of the images alone, which the library takes.
+  // One group is a batch of only the images, which the library takes.
   Array right = matrix_transpose(rows);
   if (groups == 1) {
     const int64_t matrix[] = {each, taps}, images[] = {w.n, windows, taps};

@@ -21,7 +21,7 @@ params::ProductNumbers product_numbers(OpCall& call, const QuantizationNumber& s
                                        NumberNames names, DType operand, int64_t count, std::vector<Array>& held);
 // Whether the operand may have a zero point other than 0 as int8.
 bool is_shifted(const params::ProductNumbers& n);
-// What concerns the result alone: its numbers, and the bias of `count` elements.
+// What concerns only the result: its numbers, and the bias of `count` elements.
 void set_result(OpCall& call, params::QuantizedEpilogue& p, const QuantizedProductOptions& o, int64_t count,
                 std::vector<Array>& held);
 // Sums of an operand over an axis as dense int64; broadcast to `whole` where its batch is another one.

@@ -161,7 +161,7 @@ Array running(OpCall& call, const Layers& all, const Array* grad) {
   return out;
 }
 
-// x (steps, batch, n) with zeros behind the end of each sequence, where 0 times what is there may be NaN.
+// x (steps, batch, n) with zeros after the end of each sequence, where 0 times what is there may be NaN.
 Array without_padding(const Layers& all, const Array& x, const Array& lengths, const Stream& on) {
   const Array steps = arange(x.backend(), 0, all.steps, 1, DType::int64, on);
   const Array taken =

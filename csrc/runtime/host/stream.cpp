@@ -260,7 +260,7 @@ void Scheduler::pop(Stream& stream) {
   stream.pending.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-// Behind the items of its priority. There is room.
+// After the items of its priority. There is room.
 void Scheduler::add_ready(Item& item, Stream& stream) noexcept {
   const auto later = [&](const Ready& ready) { return ready.stream->priority > stream.priority; };
   ready_.insert(std::find_if(ready_.begin(), ready_.end(), later), {&item, &stream});

@@ -89,7 +89,7 @@ class Scheduler {
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
   // Called by the work at the head of the stream: items that come right after it.
   void insert(Stream& stream, std::vector<std::unique_ptr<Item>> items);
-  void resume(Stream& stream);  // called by a thread that ran work inline, for the items queued behind it
+  void resume(Stream& stream);  // called by a thread that ran work inline, for the items queued after it
   // Called by such a thread: the rest of its work, which goes before those items.
   void hand_over(Stream& stream, std::vector<std::unique_ptr<Item>> items);
   // Meanwhile helps with the work of the mark's stream. False where an Interruptible ended the wait. `gives_way`: ends

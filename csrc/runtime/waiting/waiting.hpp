@@ -15,7 +15,7 @@ inline constexpr Status interrupted = -1;  // of this library: the wait was ende
 }
 
 // True where the waiting thread is to give up, as after a signal. Asked a few times per second, without a lock of this
-// library, by the thread alone that it was set for. It may wait for a lock that other threads hold while they call.
+// library, only by the thread that it was set for. It may wait for a lock that other threads hold while they call.
 using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check, pthread_t thread) noexcept;
 

@@ -9,7 +9,7 @@ namespace stator::emulator::machine {
 struct Pattern {
   uint64_t low = ~uint64_t(0), high = 0;  // the least and the greatest address
   uint64_t any = 0;                       // all of them, or-ed
-  bool linear = false;                    // all lanes take part, one behind the other
+  bool linear = false;                    // all lanes take part, one after the other
 };
 
 // Of a 64-bit address, or of a 32-bit one in the windows of shared and local memory.

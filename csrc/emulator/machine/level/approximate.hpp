@@ -19,7 +19,7 @@ struct Bound {
   bool from_rounded = false;
 };
 
-// A number in [-1, 1] that depends on the function, the operands and the seed alone, as an instruction of a device
+// A number in [-1, 1] that depends on the function, the operands and the seed only, as an instruction of a device
 // does. It is often at an end, where errors of several instructions add up to the most.
 inline double noise(uint64_t seed, Fn function, uint64_t bits) {
   uint64_t v = (seed + 1) * 0x9e3779b97f4a7c15 ^ (uint64_t(function) + 1) * 0xbf58476d1ce4e5b9;
@@ -31,7 +31,7 @@ inline double noise(uint64_t seed, Fn function, uint64_t bits) {
   return std::clamp(double(int64_t(v)) * (1.5 / 9223372036854775808.0), -1.0, 1.0);
 }
 
-// The unit of the last place of a number with so many bits behind the leading one.
+// The unit of the last place of a number with so many bits after the leading one.
 inline double unit_of(double v, int bits, int least_exponent) {
   return std::ldexp(1.0, std::max(v == 0 ? least_exponent : std::ilogb(v), least_exponent) - bits);
 }

@@ -10,7 +10,7 @@ void note_loop(Warp& w, uint32_t target) {
   w.loop_last = w.pc;
 }
 
-// The lanes of the group that the guard turned away go on behind the instruction.
+// The lanes of the group that the guard turned away go on after the instruction.
 void leave_behind(Warp& w, uint32_t mask) {
   for (uint32_t left = w.active & ~mask; left; left &= left - 1) w.lane_pc[first_lane(left)] = w.pc + 1;
 }

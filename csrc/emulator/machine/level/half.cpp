@@ -1,5 +1,5 @@
-// Arithmetic in the two 16-bit formats, alone and in pairs. Operations are made in double precision, whose results are
-// exact or so much finer that one rounding to the format is the correct one.
+// Arithmetic in the two 16-bit formats, of one value and of pairs. Operations are made in double precision, whose
+// results are exact or so much finer that one rounding to the format is the correct one.
 #include "emulator/machine/level/approximate.hpp"
 #include "emulator/machine/level/floats.hpp"
 #include "emulator/machine/level/small_float.hpp"

@@ -28,7 +28,7 @@ inline void assign(D* d, uint32_t mask, F f) {
   }
 }
 
-// The same where f is slow: it is evaluated for the lanes of the mask alone.
+// The same where f is slow: it is evaluated only for the lanes of the mask.
 template <class D, class F>
 inline void assign_each(D* d, uint32_t mask, F f) {
   for (uint32_t left = mask; left; left &= left - 1) {

@@ -25,7 +25,7 @@ int node_call(void* handle, F f) {
   });
 }
 
-// Gives as many as there is room for, and the number of all where none are asked for; else places behind the last are
+// Gives as many as there is room for, and the number of all where none are asked for; else slots after the last are
 // null.
 inline int give(const std::vector<void*>& found, void** out, size_t* count) {
   if (!out) {

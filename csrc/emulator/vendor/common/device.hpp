@@ -24,7 +24,7 @@ int enqueue(void* stream, const char* what, Work work) {
       [](void* argument) { delete static_cast<Work*>(argument); }, held);
 }
 
-// A pattern in a workspace that other work must leave alone, and whether it is still there; in 8 bytes or more.
+// A pattern in a workspace that other work must not change, and whether it is still there; in 8 bytes or more.
 uint64_t new_mark();
 void leave_mark(const Range& workspace, uint64_t mark);
 bool has_mark(const Range& workspace, uint64_t mark);

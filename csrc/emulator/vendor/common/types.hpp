@@ -1,4 +1,4 @@
-// cudaDataType and the values behind it.
+// cudaDataType and its values.
 #pragma once
 
 #include <complex>

@@ -19,7 +19,7 @@ enum class Compute : int { i32 = 0, f16 = 1, f32 = 2 };
 
 constexpr uint64_t opaque_bytes = 512;
 
-// The object behind a caller's bytes.
+// The object of a caller's bytes.
 template <class T>
 T* behind(const Registry<T>& registry, const void* opaque) {
   const void* pointer = nullptr;

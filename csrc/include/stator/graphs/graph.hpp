@@ -29,7 +29,7 @@ struct GraphNode {
 // CaptureError where the stream is being captured.
 STATOR_API void begin_capture(const Stream& stream, std::span<const int> fresh = {});
 // From here on, draws of the captured work with the state's seed are made with a state that each launch is given: the
-// counter says how many blocks behind this one's. The seed is one that no other draws have, such as a random number.
+// counter says how many blocks after this one's. The seed is one that no other draws have, such as a random number.
 STATOR_API void add_state(const Stream& stream, const random::State& state);
 // Ends a capture without a graph; nothing where there is none.
 STATOR_API void drop_capture(const Stream& stream) noexcept;
@@ -73,7 +73,7 @@ class STATOR_API Graph {
   void launch(const Stream& stream = {}, std::span<const random::State> states = {}) const;
 
   // Makes arrays that the captured work used its arguments, which every launch passes again, and lets every launch make
-  // new results. False where the address of one is known to a library alone, so that only another capture can
+  // new results. False where the address of one is known only to a library, so that only another capture can
   // change it. `results` were made by the capture.
   bool bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const;
   // Numbers of those allocations of the capture that results lie in and that had been used for something else before,
@@ -91,7 +91,7 @@ class STATOR_API Graph {
   // Compares with an earlier capture of the same work, of other arguments: addresses that differ as the arguments do
   // are those of arguments. False where the two differ in more, so that launches cannot change this one's arguments.
   bool settle(const Graph& earlier) const;
-  // Takes over the executable of a graph that differs in arguments alone; that one cannot be launched any more.
+  // Takes over the executable of a graph that differs only in arguments; that one cannot be launched any more.
   void replace(const Graph& previous) const;
 
   bool owns(const Array& array) const;   // whether its work made the array, in memory of the graph

@@ -52,8 +52,8 @@ STATOR_API Array managed(const Backend&, const Dims& shape, DType dtype);
 // The rest throws ValueError for arrays in other memory.
 
 // The host's address of the first element, as interop::export_memory has it, when all work is done that was enqueued so
-// far and uses the memory. Pair it with interop::unexport. While work that is enqueued later runs, the host leaves the
-// memory alone.
+// far and uses the memory. Pair it with interop::unexport. While work that is enqueued later runs, the host must not
+// access the memory.
 STATOR_API void* lend_to_host(const Array&);
 
 // Moves the pages of a contiguous array, in the order of the stream. Nothing moves where the kind is not migrating.

@@ -29,7 +29,7 @@ STATOR_API Array softmin(const Array& x, int64_t axis = -1, std::optional<DType>
                          const Stream& = {});
 // softmax((x + g) / tau) with Gumbel noise g, or `hard` 1 at the largest along the axis and 0 elsewhere. Element i, in
 // row-major order, takes 32-bit word i % 4 of block counter + i / 4, or of float64 a half of block counter + i / 2,
-// whether it takes part or not; `next` gets the state behind them.
+// whether it takes part or not; `next` gets the state after them.
 STATOR_API Array gumbel_softmax(const Array& x, double tau, bool hard, int64_t axis, const random::State& state,
                                 random::State* next = nullptr, const SoftmaxChoice& = {}, const Stream& = {});
 // Elements that did not take part are 0 in y, and so is their gradient.

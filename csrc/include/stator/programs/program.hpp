@@ -1,5 +1,5 @@
 // Programs: user kernels, compiled from CUDA C++ by NVRTC or loaded from PTX or machine code, and their launches on
-// arrays. On the cpu every function throws UnsupportedError, since stator's kernels alone run there.
+// arrays. On the cpu every function throws UnsupportedError, since only stator's kernels run there.
 #pragma once
 
 #include <stator/array.hpp>

@@ -10,7 +10,7 @@
 
 namespace stator {
 
-// `size` bytes of a contiguous array, from `offset` bytes behind its first element on, and as many of the host.
+// `size` bytes of a contiguous array, from `offset` bytes after its first element on, and as many of the host.
 struct ByteRange {
   const Array* array = nullptr;
   int64_t offset = 0;
@@ -46,7 +46,7 @@ class STATOR_API PendingReads {
   static PendingReads begin(std::span<const ByteRange> ranges, const Stream& stream, HostMemory memory);
   // Waits for what the stream had been given when this began, and throws what its error slot holds. Once.
   void finish() const;
-  const Event& event() const;  // behind the copies
+  const Event& event() const;  // after the copies
 
  private:
   struct State;
