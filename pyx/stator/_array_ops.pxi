@@ -120,7 +120,7 @@ cdef bint has_copied_bytes(Array x, Array out) noexcept:
 
 cdef Array as_given(object value, str op):
     if isinstance(value, Array):
-        if (<Array>value).backend is None:  # made by __new__ alone
+        if (<Array>value).backend is None:  # made only by __new__
             raise InvalidValueError("an array without memory", op=op, remedy="Use stator.asarray, stator.zeros, ...")
         return <Array>value
     raise not_an_array(value, op)

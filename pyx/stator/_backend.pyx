@@ -349,7 +349,7 @@ cdef class Stream:
 
     @property
     def index(self) -> int:
-        """The index in the backend's pool; for a stream of another library a number behind those."""
+        """The index in the backend's pool; for a stream of another library a number after those."""
         return self.c.index()
 
     @property

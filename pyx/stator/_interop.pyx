@@ -366,7 +366,7 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     return copied(out) if copy else out
 
 
-# Orders the consumer's stream after the array's uses, by DLPack's rules for `stream`. Returns the stream behind which
+# Orders the consumer's stream after the array's uses, by DLPack's rules for `stream`. Returns the stream after which
 # the memory is used again: where the consumer names none, or the default one of its thread, the legacy default stream,
 # which waits for all that block with it.
 cdef uintptr_t order_after(Array x, object stream) except? 0:

@@ -7,6 +7,6 @@ from stator.cpp.random cimport State
 # or a state.
 cdef Generator to_source(object rng, State* state, Backend backend, str op)
 # Around the call that draws: the generator, if there is one, is locked, `state` is its state, and it gets `after`,
-# which is the state behind the draws. For null it keeps its own.
+# which is the state after the draws. For null it keeps its own.
 cdef int begin_draws(Generator generator, State* state) except -1
 cdef int end_draws(Generator generator, const State* after) except -1

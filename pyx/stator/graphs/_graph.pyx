@@ -328,7 +328,7 @@ def settle(graph: Graph, earlier: Graph) -> bool:
 
 
 def replace(graph: Graph, previous: Graph) -> None:
-    """Takes over the executable of a graph that differs in arguments alone."""
+    """Takes over the executable of a graph that differs only in arguments."""
     (<Graph>graph).c.replace((<Graph>previous).c)
 
 

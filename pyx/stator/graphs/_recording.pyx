@@ -2,7 +2,7 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Recording: which public functions a thread calls, with what, and what they return.
 
-While any thread records, the C functions behind the public functions are exchanged for ones that ask whether it is this
+While any thread records, the C functions of the public functions are exchanged for ones that ask whether it is this
 thread. Otherwise nothing stands between a caller and a function, so that recording costs nothing where it is not used.
 """
 from threading import Lock

@@ -1,4 +1,4 @@
-# What is fused into a normalisation: a residual that is added before it, and an activation behind it.
+# What is fused into a normalisation: a residual that is added before it, and an activation after it.
 
 
 # The name of an activation, which must outlive the options.

@@ -132,7 +132,7 @@ cdef class PendingReads:
 
     @property
     def event(self) -> Event:
-        """The event behind the copies."""
+        """The event after the copies."""
         return self.behind
 
     def finish(self) -> None:
@@ -144,7 +144,7 @@ cdef class PendingReads:
 
 
 def begin_reads(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> PendingReads:
-    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.programs.
+    """Enqueues copies to the host, after the event of the result. Asynchronous. Used by stator.programs.
 
     lent: the copies go straight to the host's memory.
     """
