@@ -80,7 +80,7 @@ class BackendGraphs:
 
         Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the
         arrays that it uses are kept alive, and their values are read at every launch. The stream, by default the
-        current one, is current in the block, and captured for this thread alone: other threads use it as before.
+        current one, is current in the block, and captured only for this thread: other threads use it as before.
         Streams that wait for its events are captured too. What needs values on the host raises CaptureError, and so
         does an op whose entry in the op table says not_capturable. record: the calls of stator's functions are noted
         for Graph.save, which keeps every array alive that they make.
@@ -143,9 +143,9 @@ class BackendGraphs:
     def cond(self, condition: Array, then: Callable[..., R], otherwise: Callable[..., R], *operands: Any) -> R:
         """then(*operands) where the condition, one bool, is true on the device, else otherwise(*operands).
 
-        Both return arrays of the same shapes and dtypes, alone or in the same nested tuples, lists and dicts. Both are
-        called, to capture their work; one of them runs. Within a capture the branches become parts of the graph.
-        Asynchronous.
+        Both return arrays of the same shapes and dtypes, as one array or in the same nested tuples, lists and dicts.
+        Both are called, to capture their work; one of them runs. Within a capture the branches become parts of the
+        graph. Asynchronous.
 
         >>> x = be.asarray([3.0, -4.0])
         >>> be.cond(stator.sum(x) > 0, lambda x: x, lambda x: -x, x).tolist()

@@ -77,7 +77,7 @@ def array_from(data: Any, kind: DType, shape: tuple[int, ...], backend: Backend)
 
 
 def reduce_array(x: Array, protocol: int) -> tuple[Any, ...]:
-    """What Array.__reduce_ex__ returns: the elements of x alone, where x is a view."""
+    """What Array.__reduce_ex__ returns: only the elements of x, where x is a view."""
     tell()  # dask names an array by its pickle
     values = bytes_of(x)
     data = PickleBuffer(values) if protocol >= 5 else values.tobytes()

@@ -108,7 +108,7 @@ def batched(
 
     problems: a list of tuples of arrays, each of any shape, also empty, and from the device or the host; or of arrays,
     where each problem has one. All problems have as many arrays, of the same dtypes. The first arrays of all problems
-    are copied to one array behind each other, so are the second ones, and so on. The kernel gets
+    are copied to one array one after another, so are the second ones, and so on. The kernel gets
 
         (const long long* offsets, T0* first, T1* second, ..., args...)
 
@@ -206,7 +206,7 @@ def sequence(
     block: int | tuple[int, ...] | None = None,
     stream: StreamLike | None = None,
 ) -> LaunchSequence:
-    """Uploads, steps and reads that are written down once and run as often as wanted, behind one fence.
+    """Uploads, steps and reads that are written down once and run as often as wanted, with one fence.
 
     grid, block: of launches that have none of their own. stream: on which everything runs, by default the current one.
     The result's upload(), static(), prefix(), repeat() and read() describe the work; run(), submit(), run_borrowed(),

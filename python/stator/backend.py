@@ -208,7 +208,7 @@ class Backend(
         return _backend.current_stream(self)
 
     def stream_pool(self, count: int, /, *, priority: int = 0) -> StreamPool:
-        """Streams behind the default one that are handed out in turn.
+        """Streams after the default one that are handed out in turn.
 
         count: 1 to 7. priority: of them all, see stream(). Pools may share streams. InvalidValueError where the backend
         has fewer streams that have the priority or were not used yet.
@@ -323,7 +323,7 @@ class Backend(
         *,
         stream: StreamLike | None = None,
     ) -> None:
-        """Launches a kernel whose parameters are pointers, and behind them the values in uniform_data.
+        """Launches a kernel whose parameters are pointers, followed by the values in uniform_data.
 
         buffers: the arrays. uniform_data: the bytes of the other parameters, laid out as a structure in C.
         workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.

@@ -30,7 +30,7 @@ class ErrorHook:
 
 
 class _Ignored:
-    """Raises the exception where the interpreter hands it to sys.unraisablehook, whose argument it alone can make."""
+    """Raises the exception where the interpreter hands it to sys.unraisablehook, whose argument only it can make."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error

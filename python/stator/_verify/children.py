@@ -29,7 +29,7 @@ class Silence(ChildError):
 class Child:
     """A worker on one request; iterating gives the messages that it writes.
 
-    It is a session of its own, so that an interrupt from the keyboard reaches this process alone.
+    It is a session of its own, so that an interrupt from the keyboard reaches only this process.
     """
 
     def __init__(self, request: dict[str, Any], worker: Sequence[str] = WORKER, silence: float = 60.0) -> None:

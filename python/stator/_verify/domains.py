@@ -62,7 +62,7 @@ def gate_root(grad: Values, x: Values) -> Values:
 
 
 def of_double(scale: Scale) -> Scale:
-    """The scale for float64 alone, which tests widen to long double: results of float32 are precise near zeros too."""
+    """The scale only for float64, which tests widen to long double: results of float32 are precise near zeros too."""
     return lambda x: scale(x) if x.dtype == np.longdouble else np.zeros(x.shape)
 
 

@@ -17,7 +17,7 @@ FEW = range(0, 9)  # so that there are equal values
 
 
 def partition(f: Function, given: Given) -> Any:
-    """The sorted parts before and behind the k-th value; their own order is free."""
+    """The sorted parts before and after the k-th value; their own order is free."""
     values = download(f(given.array(), 9, axis=1))
     return [np.sort(values[:, :9], axis=1), values[:, 9], np.sort(values[:, 10:], axis=1)]
 

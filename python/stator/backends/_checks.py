@@ -70,7 +70,7 @@ def backend(of: object) -> list[str]:
 
 
 def described(error: BaseException) -> str:
-    """An exception in words; one whose text cannot be made has its type alone."""
+    """An exception in words; one whose text cannot be made has only its type."""
     try:
         text = str(error)
     except Exception:

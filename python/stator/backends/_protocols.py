@@ -104,7 +104,7 @@ class BackendProvider(Protocol):
         """Opens a backend."""
 
     # A provider may also have devices(), which gives a stator.hardware.DeviceInfo for each of its devices and opens
-    # nothing; stator.devices() lists them behind stator's own.
+    # nothing; stator.devices() lists them after stator's own.
 
 
 # What registries look for.

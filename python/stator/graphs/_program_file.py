@@ -1,6 +1,6 @@
 """The reading side of files of graphs: everything in a file is checked before anything of it is done.
 
-What a file names are functions of stator alone, by names of a table; none of its bytes is code.
+What a file names are only functions of stator, by names of a table; none of its bytes is code.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ class Program:
                 raise InvalidValueError(
                     f"{where} is {value!r:.80}, and was {self._read(node, [], True)!r:.80} when the graph was saved",
                     op=self.name,
-                    remedy="Give the same value; arrays alone may differ.",
+                    remedy="Give the same value; only arrays may differ.",
                 )
             return
         if expected.keys() != value.keys():

@@ -218,7 +218,7 @@ class _Entry:
     """The graph of one kind of arguments.
 
     `mode` is "first" until a second capture has shown which addresses are those of arguments; "bound" when launches
-    change these alone, and "recaptured" when every call has to capture again.
+    change only these, and "recaptured" when every call has to capture again.
     """
 
     def __init__(self, graph: Graph, structure: Any, places: list[Any], bound: bool) -> None:

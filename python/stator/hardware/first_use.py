@@ -13,7 +13,7 @@ _told: set[str] = set()  # devices
 def has_machine_code(codes: Sequence[str], capability: tuple[int, int]) -> bool:
     """Whether code of one of these architectures ("80", "90a") runs on a GPU of the compute capability.
 
-    It runs on its own major version from its minor version on, and with a letter behind it on no other GPU at all.
+    It runs on its own major version from its minor version on, and with a letter after it on no other GPU at all.
     """
     major, minor = capability
     return any(
@@ -43,5 +43,5 @@ def tell_first_use(device: str) -> None:
         report["name"],
         major,
         minor,
-        "CUDA_FORCE_PTX_JIT is 1" if forced else f"this build has machine code for {', '.join(codes) or 'none'} alone",
+        "CUDA_FORCE_PTX_JIT is 1" if forced else f"this build has machine code only for {', '.join(codes) or 'none'}",
     )

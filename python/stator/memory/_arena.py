@@ -46,7 +46,7 @@ class _Part(NamedTuple):
 
 
 class BufferArena(Mapping[str, "Array"]):
-    """One buffer from which named parts are cut, one behind the other: arrays that share its memory.
+    """One buffer from which named parts are cut, one after the other: arrays that share its memory.
 
     A part keeps the whole memory alive. As a mapping it has the parts by their names.
 
@@ -72,7 +72,7 @@ class BufferArena(Mapping[str, "Array"]):
 
     @property
     def free(self) -> int:
-        """The bytes behind the last part."""
+        """The bytes after the last part."""
         return self.array.nbytes - self.used
 
     def take(

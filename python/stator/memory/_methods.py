@@ -41,7 +41,7 @@ class MemoryCallbacks:
     spill: Callable[[int], object] | None = None
 
     def ask(self, nbytes: int, attempt: int) -> bool:
-        """Whether something was freed, so that the allocation is to be tried again. Raises interrupts alone."""
+        """Whether something was freed, so that the allocation is to be tried again. Raises only interrupts."""
         from stator.scopes._outside import outside
 
         try:
@@ -136,7 +136,7 @@ class BackendMemory:
         return self._trim(keep, False, "Backend.trim_memory")
 
     def trim_pinned_memory(self, keep: int = 0) -> int:
-        """As trim_memory(), of page-locked memory alone. Waits for copies that still use what is given back.
+        """As trim_memory(), but only of page-locked memory. Waits for copies that still use what is given back.
 
         >>> with stator.Backend("cpu") as other:
         ...     x = other.asarray([1.0, 2.0], pinned=True)

@@ -192,7 +192,7 @@ def piecewise(
 
 @same
 def where(condition: ArrayLike, x: Any = None, y: Any = None, /) -> Any:
-    """The elements of x where the condition is true, else of y; with the condition alone, its nonzero()."""
+    """The elements of x where the condition is true, else of y; with only the condition, its nonzero()."""
     if x is None and y is None:
         return stator.nonzero(_convert.array(condition, "where"))
     if x is None or y is None:

@@ -73,7 +73,7 @@ def hstack(tup: Iterable[ArrayLike], *, dtype: DTypeLike = None, casting: str = 
 
 @same
 def dstack(tup: Iterable[ArrayLike]) -> Array:
-    """Arrays behind each other, along the third axis."""
+    """Arrays one after another, along the third axis."""
     return _joined([atleast_3d(x) for x in _convert.array_list(tup, "dstack")], 2, None, None, "", "dstack")
 
 

@@ -120,7 +120,7 @@ def _constant_edges(x: Array, axis: int, widths: tuple[int, int]) -> Array:
     return stator.pad(x, width, "edge")
 
 
-@differs("A function as mode is refused; an empty axis is padded with numbers alone")
+@differs("A function as mode is refused; an empty axis is padded only with numbers")
 def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
     """A copy with elements added at the ends of axes.
 

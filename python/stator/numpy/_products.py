@@ -249,7 +249,7 @@ def einsum(*operands: Any, out: Out = None, optimize: Any = False, dtype: DTypeL
 
 @same
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:
-    """The order of contractions that NumPy would choose, and its description; reads shapes alone."""
+    """The order of contractions that NumPy would choose, and its description; reads only shapes."""
     text, given = _subscripts(operands, "einsum_path")
     shapes = [v.shape if isinstance(v, Array) else np.shape(v) for v in given]
     stand_ins = [np.broadcast_to(np.empty(()), shape) for shape in shapes]

@@ -14,7 +14,7 @@ from stator.numpy._convert import ArrayLike, Axes, DTypeLike, Out
 from stator.numpy._rows import ROWS, add, differs, same
 
 ORDER_OF_SUMS = "Sums in the order of stator's kernels, so that the last bits may differ"
-SPREAD = f"{ORDER_OF_SUMS}; with a real dtype= the whole mean of complex numbers is subtracted, not its real part alone"
+SPREAD = f"{ORDER_OF_SUMS}; with a real dtype= the whole mean of complex numbers is subtracted, not only its real part"
 
 
 NO_IDENTITY = ("max", "min", "nanmax", "nanmin")
@@ -364,7 +364,7 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
 NO_WARNING = "Slices without numbers give NaN without a warning"
 
 
-@differs(f"{COMPLEX}; slices of NaN alone give NaN without a warning")
+@differs(f"{COMPLEX}; slices of only NaN give NaN without a warning")
 def nanmax(
     a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
@@ -372,7 +372,7 @@ def nanmax(
     return _reduce("nanmax", a, axis, out=out, keepdims=keepdims, where=where, initial=initial, join="fmax")
 
 
-@differs(f"{COMPLEX}; slices of NaN alone give NaN without a warning")
+@differs(f"{COMPLEX}; slices of only NaN give NaN without a warning")
 def nanmin(
     a: ArrayLike, axis: Axes = None, out: Out = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
@@ -389,13 +389,13 @@ def _nan_position(a: ArrayLike, axis: int | None, out: Out, keepdims: bool, name
     return _convert.store(found, out, name)
 
 
-@differs("Reads one number back, to raise ValueError where a slice has NaN alone")
+@differs("Reads one number back, to raise ValueError where a slice has only NaN")
 def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """The index of the first largest element that is not NaN."""
     return _nan_position(a, axis, out, keepdims, "nanargmax", -math.inf)
 
 
-@differs("Reads one number back, to raise ValueError where a slice has NaN alone")
+@differs("Reads one number back, to raise ValueError where a slice has only NaN")
 def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """The index of the first smallest element that is not NaN."""
     return _nan_position(a, axis, out, keepdims, "nanargmin", math.inf)

@@ -72,5 +72,5 @@ add(
             **{f.__name__: f for f in (as_strided, broadcast_arrays, broadcast_to, sliding_window_view)}
         )
     ),
-    "Has lib.stride_tricks alone: sliding_window_view, as_strided, broadcast_to and broadcast_arrays",
+    "Has only lib.stride_tricks: sliding_window_view, as_strided, broadcast_to and broadcast_arrays",
 )

@@ -99,7 +99,7 @@ class ufunc:
         self.nin, self.nout, self.nargs = nin, nout, nin + nout
         self.identity = identity
         self._compute = compute
-        self._plain: set[tuple[Any, ...]] = set()  # types of operands for which `compute` alone does all
+        self._plain: set[tuple[Any, ...]] = set()  # types of operands for which `compute` does all
         self._casts = casts  # whether `compute` wants operands of the dtypes of NumPy's loop
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ def _of_host(given: object, i: int) -> np.ndarray[Any, Any]:
 
 
 def _pack(backend: Backend, column: list[Any]) -> Array:
-    """A new array of all elements, one problem's behind the other's."""
+    """A new array of all elements, one problem's after the other's."""
     if not any(isinstance(value, Array) for value in column):
         return backend.asarray(np.concatenate([value.reshape(-1) for value in column]))
     parts = [backend.asarray(value) for value in column]

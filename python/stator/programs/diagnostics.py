@@ -56,11 +56,11 @@ class Diagnostics:
         return self.capacity
 
     def clear(self) -> None:
-        """Forgets all records, behind the work of the current stream. Asynchronous."""
+        """Forgets all records, after the work of the current stream. Asynchronous."""
         self._write_header(0)
 
     def append(self, records: Any) -> int:
-        """Appends records from the host, behind what kernels appended; returns how many found room. Synchronises.
+        """Appends records from the host, after what kernels appended; returns how many found room. Synchronises.
 
         records: one, or several as an array, which the dtype can hold. For programs that run no kernel of their own,
         as on the cpu.

@@ -176,7 +176,7 @@ def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
 
 
 def uniform_values(backend: Backend, kernel: Kernel, buffers: Sequence[Array], uniform_data: bytes) -> list[bytes]:
-    """The values behind the buffers that Backend.execute_kernel is given, after its checks."""
+    """The values after the buffers that Backend.execute_kernel is given, after its checks."""
     op = "Backend.execute_kernel"
     kernel_of(backend, kernel, op)
     if not isinstance(buffers, (list, tuple)):
@@ -188,7 +188,7 @@ def uniform_values(backend: Backend, kernel: Kernel, buffers: Sequence[Array], u
     size = rest[-1].offset + rest[-1].size - rest[0].offset if rest else 0
     if len(uniform) != size:
         raise DTypeError(
-            f"uniform_data has {len(uniform)} bytes, and the parameters behind {len(buffers)} buffers have {size}",
+            f"uniform_data has {len(uniform)} bytes, and the parameters after {len(buffers)} buffers have {size}",
             op=op,
             remedy=f"The kernel is {kernel!r}; pad its values as a structure in C.",
         )

@@ -1,4 +1,4 @@
-"""Sequences: uploads, steps and reads that are written down once and run as often as wanted, behind one fence."""
+"""Sequences: uploads, steps and reads that are written down once and run as often as wanted, with one fence."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class _Run:
 
     @property
     def end(self) -> Event:
-        """The event behind all of its work."""
+        """The event after all of its work."""
         assert self._reads is not None
         return self._reads.event
 
@@ -182,7 +182,7 @@ class LaunchSequence:
         return self
 
     def static(self, array: Array, host: object, offset: int = 0) -> Self:
-        """As upload(), but by the next run alone, for what steps only read. A second call uploads again."""
+        """As upload(), but only by the next run, for what steps only read. A second call uploads again."""
         added = self._range("LaunchSequence.static", array, host, offset, None, False)
         place = array.data_ptr + added.offset, added.nbytes
         with self._lock:

@@ -89,7 +89,7 @@ class Ring:
     """The items of a queue whose worker is a kernel, in page-locked memory that its blocks read.
 
     A launch ends when its blocks have found nothing for a while, so that no call that waits for the device waits for
-    the next item. Behind each item that is put there is a launch that has not begun, or one is made: at most two are
+    the next item. After each item that is put there is a launch that has not begun, or one is made: at most two are
     under way, since the second one begins when the first has ended.
     """
 
@@ -134,7 +134,7 @@ class Ring:
         # Nobody puts anything while an emulated kernel runs.
         self._polls = 0 if emulated("cuda") else polls
         self._put = self._launches = 0
-        self._owed = False  # an item may have no launch behind it
+        self._owed = False  # an item may have no launch after it
         self._running: deque[tuple[Event, Event]] = deque()
         self._milliseconds = 0.0
         self._launch()
@@ -171,7 +171,7 @@ class Ring:
         return WorkQueueReport(self._put, self._launches, self._blocks, polls, self._milliseconds)
 
     def abandon(self) -> None:
-        """Waits for the launches, whose memory is given back behind it."""
+        """Waits for the launches, whose memory is released after it."""
         for _, end in self._running:
             with suppress(StatorError):
                 end.synchronize()
@@ -191,7 +191,7 @@ class Ring:
 
     def _left(self) -> StatorError:
         return InvalidValueError(
-            f"{self._kernel!r} left an item behind",
+            f"{self._kernel!r} left an item",
             op="WorkQueue",
             remedy="Let each block return only when take() is false.",
         )
@@ -243,7 +243,7 @@ class WorkQueue:
         seconds, None without a limit. The worker begins on its own; the arrays that it writes are ready after finish().
         A function works inside the call that finds no room, and may itself put items.
         Raises: QueueFullError, which is also a queue.Full; DTypeError for what the dtype cannot hold; InvalidValueError
-        after finish(), and where a block of the kernel left an item behind; errors of the device, after which the item
+        after finish(), and where a block of the kernel left an item; errors of the device, after which the item
         is in the queue.
         """
         op = "WorkQueue.put"
@@ -279,7 +279,7 @@ class WorkQueue:
         """Waits until all items are done, and returns what the queue did; then it takes no more. Synchronises.
 
         Called again it returns the same. Raises: DTypeError where the kernel's items have another size;
-        InvalidValueError where a block left an item behind; errors of the device.
+        InvalidValueError where a block left an item; errors of the device.
         """
         with self._lock:
             if self._worker is not None:

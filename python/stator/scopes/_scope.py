@@ -164,5 +164,5 @@ def _parts(value: object) -> Iterator[Any]:
         raise DTypeError(
             f"Got value of type {type(value).__name__}",
             op="Scope.keep",
-            remedy="Give arrays, events and resources, alone or in tuples, lists and dicts.",
+            remedy="Give arrays, events and resources, or tuples, lists and dicts.",
         )

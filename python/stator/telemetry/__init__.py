@@ -97,7 +97,7 @@ class Telemetry:
         same of all ops. "caches": hits, misses and entries; "pool" and "programs" are the backend's, the others those
         of the process, and "graphs" is of the functions of stator.graph that are alive. What is not known is None.
 
-        idle_thread_slots: threads of launches beyond the number of elements, which elementwise ops alone declare; None
+        idle_thread_slots: threads of launches beyond the number of elements, which only elementwise ops declare; None
         where another op launched a kernel. Times are in seconds. Work that has not finished is not in device_seconds,
         but among the untimed_dispatches.
         """

@@ -12,7 +12,7 @@ from stator._system import cgroups
 CPU_FOREIGN = error(
     "cpu-foreign",
     "the processor is not an x86-64 one",
-    "stator is built for x86-64 alone.",
+    "stator is built only for x86-64.",
     "Use a machine with an x86-64 processor.",
 )
 CPU_OLD = error(

@@ -32,7 +32,7 @@ DRIVER_CRASHED = error(
 DRIVER_STUB = error(
     "driver-stub",
     "libcuda.so.1 is the stub that toolkits have for linking",
-    "The stub has no driver behind it, and it hides the real one.",
+    "The stub has no driver, and it hides the real one.",
     "Remove the folder named stubs from LD_LIBRARY_PATH.",
 )
 DRIVER_OLD = error(

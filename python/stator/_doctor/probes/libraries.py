@@ -30,7 +30,7 @@ LIBRARY_OPTIONAL = note(
 )
 LIBRARY_MAJOR = error(
     "library-major",
-    "a library is there in another major version alone",
+    "a library is there only in another major version",
     "Functions and structures change between major versions, so that stator does not open it.",
     'Run pip install "stator[cuda]", which has the right version and may stand beside the other one.',
 )

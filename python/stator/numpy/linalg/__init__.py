@@ -143,7 +143,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Array:
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult | Array:
-    """(U, S, Vh) with a = U diag(S) Vh, or S alone without compute_uv. Synchronises."""
+    """(U, S, Vh) with a = U diag(S) Vh, or only S without compute_uv. Synchronises."""
     x = matrices(a, "linalg.svd")
     return linalg.svd(x, full_matrices=full_matrices) if compute_uv else linalg.svdvals(x)
 
@@ -156,7 +156,7 @@ def svdvals(x: ArrayLike, /) -> Array:
 
 @differs("mode 'raw', LAPACK's packed reflectors, is refused.")
 def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | Array:
-    """(Q, R) with a = Q R; mode 'reduced' or 'complete', or 'r' for R alone."""
+    """(Q, R) with a = Q R; mode 'reduced' or 'complete', or 'r' for only R."""
     x = matrices(a, "linalg.qr")
     if mode == "raw":
         raise UnsupportedError("mode='raw'", op="linalg.qr", remedy="Use 'reduced', 'complete' or 'r'.")

@@ -12,7 +12,7 @@ namespace stator {
 //
 // The ring is page-locked memory of the host. There are words of 64 bits: how many items were put; the size of a
 // kernel's items, where it is not the queue's; for each slot the number of the last item that is done, counted from 1;
-// for each block how often it found no item. Behind them are the slots.
+// for each block how often it found no item. After them are the slots.
 template <class Item>
 class WorkQueue {
  public:
