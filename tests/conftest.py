@@ -1,7 +1,7 @@
 """Fixtures of the whole suite.
 
 Each test runs on the cpu, and on cuda where a GPU is usable; with STATOR_REQUIRE_DEVICE=cuda an unusable GPU is a
-failure. With --emulate=h200 (or another value of STATOR_EMULATE) the tests of devices run on an emulated GPU alone, and
+failure. With --emulate=h200 (or another value of STATOR_EMULATE) the tests of devices run only on an emulated GPU, and
 others do not run, but for those that emulate devices in processes of their own (the mark `emulates`). After each test
 the backend's tracker must be empty again.
 """
@@ -67,12 +67,12 @@ def _module_backend(device):
 
 
 def _live(backend):
-    """The objects that a test must not leave behind; streams, library handles and cached programs stay."""
+    """The objects that a test must not leave alive; streams, library handles and cached programs stay."""
     return [r for r in backend.resources() if r["kind"] not in ("stream", "library", "program")]
 
 
 def _emptied(backend, request):
-    """Runs a test with the backend as the current one, and checks that the test leaves nothing behind."""
+    """Runs a test with the backend as the current one, and checks that the test leaks nothing."""
     with backend.use():
         yield backend
     if getattr(request.node, "failed", False):

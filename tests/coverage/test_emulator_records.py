@@ -1,4 +1,4 @@
-"""STATOR_EMULATE_RECORD: what a process on an emulated device leaves behind, and the report that is made of it."""
+"""STATOR_EMULATE_RECORD: what a process on an emulated device writes, and the report that is made of it."""
 
 import importlib.util
 import os

@@ -5,7 +5,7 @@ namespace {
 
 using namespace stator;
 
-// `rows` lines of n elements, one behind the other or side by side.
+// `rows` lines of n elements, one after the other or side by side.
 params::Softmax lines(DType dtype, int64_t rows, int64_t n, bool columns) {
   params::Softmax p{};
   p.dtype = p.out_dtype = dtype;
@@ -92,7 +92,7 @@ void test_softmax_fills_the_device() {
                         {"tall columns", lines(DType::float32, 64, 100000, true), 2},
                         {"few long rows", lines(DType::float32, 8, 131072, false), 2},
                         {"converted rows", converted, 1},
-                        {"rows behind two axes", behind, 1}};
+                        {"rows after two axes", behind, 1}};
   for (const Case& c : cases)
     for (bool backward : {false, true}) {
       if (backward && c.p.dtype != c.p.out_dtype) continue;

@@ -122,7 +122,7 @@ copy = kind(library.calls["copy"])
 first.synchronize()
 library.device = 1
 stream, memory = library.new_stream(), library.zeros(x.nbytes)
-assert copy(memory, x.data_ptr, x.nbytes, by_pointers, stream) == invalid_value  # a pool is its device's alone
+assert copy(memory, x.data_ptr, x.nbytes, by_pointers, stream) == invalid_value  # a pool is only its device's
 capsule = x.__dlpack__(stream=-1)
 assert copy(memory, x.data_ptr, x.nbytes, by_pointers, stream) == 0
 library.synchronize(stream)

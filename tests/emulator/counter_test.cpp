@@ -42,7 +42,7 @@ void saxpy() {
   CHECK(c.instructions() == 14 * 32 && c.lanes() == 14 * 1000 && c.average_lanes() == 31.25);
   CHECK(c.global_loads == 64 && c.global_load_bytes == 8000 && c.global_stores == 32 && c.global_store_bytes == 4000);
   // A warp's 128 bytes are four sectors where they begin at one. Blocks begin at bytes 0, 1000, 2000, 3000: 0 and 8
-  // (twice), 16 and 24 bytes behind a sector, of which the full warps of all but the first touch five.
+  // (twice), 16 and 24 bytes after a sector, of which the full warps of all but the first touch five.
   CHECK(c.global_store_sectors == (7 * 4 + 4) + 3 * (7 * 5 + 4));
   CHECK(c.global_load_sectors == 2 * c.global_store_sectors);
 }
@@ -245,7 +245,7 @@ void asynchronous_copies() {
   CHECK(c.shared_atomics == 2 && c.global_atomics == 0 && c.barriers == 1);
 }
 
-// Each block reads p1 pieces of 128 bytes, one behind the other, and then the first again. The multiprocessor has that
+// Each block reads p1 pieces of 128 bytes, one after the other, and then the first again. The multiprocessor has that
 // already, unless more was read in between than its cache holds, and so it has what an earlier block read.
 void first_cache() {
   const std::string text = kernel(R"(

@@ -39,7 +39,7 @@ void bounds() {
   faults(rig.run(1, 1, static_cast<uint32_t*>(nullptr), in, 0), Fault::out_of_bounds, "null pointer");
 }
 
-// Before, behind and between: the nearest allocation is named, whatever lies on the other side.
+// Before, after and between: the nearest allocation is named, whatever lies on the other side.
 void nearest() {
   Memory memory(1 << 20);
   auto* const small = static_cast<std::byte*>(memory.allocate(24, MemoryKind::device, "small"));

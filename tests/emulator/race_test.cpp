@@ -269,7 +269,7 @@ void reset_counters() {
   }
 }
 
-// A block waits for a flag that another one sets behind its data.
+// A block waits for a flag that another one sets after its data.
 std::string flags(const std::string& set) {
   return R"(
     ld.param.u64 %d0, [p0];
@@ -313,8 +313,8 @@ int main(int argc, char** argv) {
                             {"atomics and plain accesses of shared memory", shared_atomics},
                             {"global memory between blocks", global_between_blocks},
                             {"atomics of the block's scope are none among blocks", scopes},
-                            {"the last block reads what all wrote, behind their fences", last_blocks},
-                            {"the last block resets the counter, behind its fence", reset_counters},
+                            {"the last block reads what all wrote, after their fences", last_blocks},
+                            {"the last block resets the counter, after its fence", reset_counters},
                             {"flags publish what was written before", published_flags},
                             {"races are looked for when asked", off_by_default}});
 }

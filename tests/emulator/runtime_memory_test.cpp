@@ -75,7 +75,7 @@ void memory_of_a_pool_is_there_in_the_order_of_the_stream() {
   std::string log;
   note(stream, log, 'a');
   void* const memory = new_memory(api, 64, stream);
-  check(api.fill(memory, 0, 64, stream) == 0 && api.stream_synchronize(stream) == 0, "behind the allocation");
+  check(api.fill(memory, 0, 64, stream) == 0 && api.stream_synchronize(stream) == 0, "after the allocation");
   note(stream, log, 'b');
   void* const early = new_memory(api, 64, stream);
   api.fill(early, 0, 64, other);
@@ -172,7 +172,7 @@ void hints_hold_for_the_pages_of_managed_memory() {
   };
   check(told(read_mostly, memory, bytes) == 0 && told(preferred, memory, bytes) == -2, "nothing yet");
   check(api.advise(second, 1, 1, 0) == 0, "a page");
-  check(told(read_mostly, memory, bytes) == 0 && told(read_mostly, second, 4096) == 1, "the page alone");
+  check(told(read_mostly, memory, bytes) == 0 && told(read_mostly, second, 4096) == 1, "only the page");
   check(api.advise(second, 4097, 2, 0) == 0 && told(read_mostly, second, 4096) == 0, "unset");
   check(api.advise(memory, bytes, 3, 1) == 0 && told(preferred, memory, bytes) == 1, "preferred");
   check(api.advise(second, 1, 3, -1) == 0 && told(preferred, second, 1) == -1, "the host");

@@ -83,7 +83,7 @@ void each_thread_has_its_default_stream() {
     note(per_thread, log, 'b');
     api.stream_synchronize(per_thread);
   }).join();
-  check(log == "b", "the other thread's stream alone");
+  check(log == "b", "only the other thread's stream");
 }
 
 void destroyed_handles_are_refused() {

@@ -1,4 +1,4 @@
-# Tests of the doubles of the vendor libraries alone: each program has the doubles and a device of its own.
+# Tests of only the doubles of the vendor libraries: each program has the doubles and a device of its own.
 if(NOT TARGET stator_vendor_objects)
   add_subdirectory(${PROJECT_SOURCE_DIR}/csrc/emulator/vendor ${PROJECT_BINARY_DIR}/csrc/emulator/vendor)
 endif()

@@ -302,6 +302,6 @@ int main(int argc, char** argv) {
                         {"dense descriptors", dense_descriptors}},
                        assert_clean);
   std::printf("%zu functions compared\n", compared.size());
-  for (const std::string& call : taken_now) std::printf("taken by a later version alone: %s\n", call.c_str());
+  for (const std::string& call : taken_now) std::printf("taken only by a later version: %s\n", call.c_str());
   return code;
 }

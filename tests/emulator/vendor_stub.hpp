@@ -1,4 +1,4 @@
-// A device for tests of the doubles alone: memory with exact bounds, one queue of work that runs when a test says so,
+// A device for tests of only the doubles: memory with exact bounds, one queue of work that runs when a test says so,
 // and a list of reports.
 #pragma once
 
@@ -32,7 +32,7 @@ bool stub_initialised(const void* from, uint64_t bytes);
 void finish();
 // The reports so far, which are forgotten; "" if there are none.
 std::string reported();
-// What every case leaves behind: no work, no reports, no memory, no handles.
+// What every case leaves: no work, no reports, no memory, no handles.
 void assert_clean();
 
 inline void* const some_stream = reinterpret_cast<void*>(0x5000);

@@ -238,7 +238,7 @@ def test_cases_become_rows_with_the_digest_of_their_family(log):
 def test_the_slowest_ten_cases_are_profiled(log):
     for k in range(12):
         log.add("case", f"c{k}", "d1", PASSED, r_torch=2.0 - 0.1 * k, r_cupy=3.0)
-    log.add("case", "alone", "d1", PASSED)
+    log.add("case", "only", "d1", PASSED)
     assert [s.name for s in steps.profiles(manifest(), log, steps.Options(log.path))] == [
         f"c{k}" for k in range(11, 1, -1)
     ]

@@ -45,7 +45,7 @@ TASKS = ROW.findall(INDEX.read_text())
 
 
 def first_screen(target: Path, heading: str) -> str:
-    """The first lines behind the heading, with the texts that they take from other files."""
+    """The first lines after the heading, with the texts that they take from other files."""
     text = target.read_text()
     for directive, file in re.findall(r"^(```\{(?:include|literalinclude)\} (.+)$)", text, re.MULTILINE):
         text = text.replace(directive, "```\n" + (target.parent / file).read_text())

@@ -269,7 +269,7 @@ def test_every_room_has_the_families():
     assert folders == dict.fromkeys(folders, FAMILIES)
     headers = ("csrc/params/{0}.hpp", "csrc/include/stator/{1}{0}.hpp")
     wanted = (*headers, "pyx/stator/{1}_{0}.pyx", "pyx/stator/cpp/{0}.pxd")
-    # Families of stator.nn alone have folders of headers and modules, as those of the others could not hold them all.
+    # Families only of stator.nn have folders of headers and modules, as those of the others could not hold them all.
     parts = re.split(r"^#define FAMILY (\w+)$", OPS, flags=re.MULTILINE)
     modules = {
         family: set(re.findall(r'^#define MODULE "(.*)"$', part, re.MULTILINE))

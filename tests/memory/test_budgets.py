@@ -54,7 +54,7 @@ def test_all_ways_to_memory_count(be, name):
     size = BufferDescriptor if name == "create_scoped_buffer" else int
     with be.scoped(budget=4 * MIB, name="step"):
         x = made(size(2 * MIB))
-        for _ in range(2):  # the failed call left nothing behind
+        for _ in range(2):  # the failed call leaked nothing
             with pytest.raises(OutOfMemoryError, match="the scope 'step'") as caught:
                 made(size(3 * MIB))
         assert [owner[1:] for owner in caught.value.owners] == [(2 * MIB, 1)]

@@ -44,7 +44,7 @@ def test_uploads_use_the_same_page_locked_memory_again(device):
     values = np.ones(64)
     with stator.Backend(device) as be:
         for _ in range(10):
-            for _ in range(50):  # the device may be behind by all of them, or by none
+            for _ in range(50):  # the device may be late by all of them, or by none
                 be.asarray(values)
             be.synchronize()
         assert be.memory_stats()["pinned_cached_bytes"] <= 50 * values.nbytes

@@ -7,7 +7,7 @@
     python -m tests.mutants show ID [--output FOLDER]
 
 `learn` runs the tests of device cuda once on the emulated device and notes what each touches; with `--tests` it renews
-what is known of these files alone. `run` draws faults by a seed, as many of each kind: a barrier, fence, wait or record
+what is known of only these files. `run` draws faults by a seed, as many of each kind: a barrier, fence, wait or record
 that is gone, a mask or vector access that is shifted, a comparison, a predicate, arguments of a vendor call, a status
 that nobody sees. A longer draw begins with a shorter one. Each is applied without a rebuild, in a process of its own,
 to the tests that touch its place, the shortest first and up to `--seconds` of processor time, until one fails that
@@ -379,7 +379,7 @@ def run(folder, options):
         return 1
     numbers = options.only or range(len(mutants))
     (folder / "drawn.json").write_text(json.dumps([{**m, "of": len(m["of"])} for m in mutants]))
-    work = folder / f"run-{os.getpid()}"  # of this run alone: logs and results by the numbers of mutants
+    work = folder / f"run-{os.getpid()}"  # only of this run: logs and results by the numbers of mutants
     work.mkdir()
     TASK["judge"], TASK["mutants"] = Judge(catalogue, work, options.seconds, options.tests), mutants
     start, verdicts = time.monotonic(), []

@@ -26,7 +26,7 @@ class Place:
     change: str
     text: str  # the line before
     new: str
-    between: str  # the opcodes of the two instructions before it and behind it
+    between: str  # the opcodes of the two instructions before it and after it
     ordinal: int  # among those of the function whose keys would be the same
 
     @property
@@ -111,11 +111,11 @@ def vector_changes(mark: str, guard: str, words: list[str], parts: list[str]) ->
     rest = elements[count // 2 :]
     zeros = " ".join(f"{guard}mov.b{bits} {e}, 0;" for e in rest if e != "_") if words[0] == "ld" and bits > 8 else ""
     if bits > 8 or words[0] == "st":
-        yield "vector", "its first half alone", f"{mark}{access(narrow, half, address)} {zeros}"
+        yield "vector", "only its first half", f"{mark}{access(narrow, half, address)} {zeros}"
 
 
 def functions(text: str) -> Iterator[tuple[str, bool, int, int]]:
-    """(name, whether it is a kernel, first line, line behind) of the functions that a module defines."""
+    """(name, whether it is a kernel, first line, line after) of the functions that a module defines."""
     lines = text.split("\n")
     name, entry, start, depth = "", False, 0, 0
     header = ""

@@ -110,7 +110,7 @@ def test_integers_between_arrays_of_bounds(rng):
     assert (found.min(0) == [0, 10, -5]).all()
     assert (found.max(0) == [6, 10, 0]).all()
     assert stats.chisquare(np.bincount(found[:, 0])).pvalue > 1e-4
-    wide = rng.integers([0], [3 * 2**61], 20000).to_numpy()  # a modulo of 63 bits alone would favour the lower ones
+    wide = rng.integers([0], [3 * 2**61], 20000).to_numpy()  # a modulo of only 63 bits would favour the lower ones
     assert stats.kstest(wide / (3 * 2**61), "uniform").pvalue > 1e-4
     assert (rng.integers(stator.asarray([1, 2]), endpoint=True, size=(50, 2)).to_numpy() <= [1, 2]).all()
     every = rng.integers([-(2**63)], [2**63 - 1], 20000, endpoint=True).to_numpy()

@@ -212,7 +212,7 @@ def center(x, shape, *, axes):
     return x
 
 
-@row("Cast", silent={"saturate": "of eight-bit floats alone", "round_mode": "of eight-bit floats alone"})
+@row("Cast", silent={"saturate": "only of eight-bit floats", "round_mode": "only of eight-bit floats"})
 def cast(x, *, to):
     kind = str(onnx.helper.tensor_dtype_to_np_dtype(to))
     if kind not in DTYPES:

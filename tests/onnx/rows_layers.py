@@ -246,9 +246,7 @@ RESIZE = {
 }
 
 
-@row(
-    "Resize", "Upsample", units=16, host=[1, 2, 3], without=RESIZE, silent={"extrapolation_value": "of cropping alone"}
-)
+@row("Resize", "Upsample", units=16, host=[1, 2, 3], without=RESIZE, silent={"extrapolation_value": "only of cropping"})
 def resize(x, roi, scales, sizes, *, axes, coordinate_transformation_mode, mode, nearest_mode):
     if coordinate_transformation_mode is None:  # Upsample
         roi, scales, coordinate_transformation_mode, nearest_mode = None, roi, "asymmetric", "floor"

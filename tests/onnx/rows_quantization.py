@@ -26,7 +26,7 @@ def zero_of(x, zero):
 OTHER = {"output_dtype": "a dtype of the result without a zero point", "precision": "a dtype to divide in"}
 
 
-@row("QuantizeLinear", without=OTHER, silent={"saturate": "of floats of eight bits alone"})
+@row("QuantizeLinear", without=OTHER, silent={"saturate": "only of floats of eight bits"})
 def quantize(x, scale, zero, *, axis, block_size):
     zero = zero_of(None, zero)
     dtype = "uint8" if zero is None else zero.dtype

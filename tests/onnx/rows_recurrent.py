@@ -30,7 +30,7 @@ def layer(kind, x, w, r, bias, lengths, states, direction, layout):
     """(y, last states...) with the shapes of ONNX."""
     if direction == "reverse":
         if lengths is not None:
-            raise Without("the reverse direction alone, of sequences with lengths")
+            raise Without("only the reverse direction, of sequences with lengths")
         x = stator.flip(x, axis=1 if layout else 0)
     if layout and states is not None:
         states = [stator.moveaxis(s, 1, 0) for s in states]

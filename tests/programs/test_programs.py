@@ -213,7 +213,7 @@ def test_a_descriptor_and_the_bytes_of_uniform_data(cuda):
     }"""
     kernel = cuda.create_kernel(programs.KernelDescriptor("f", source, ("--use_fast_math",)))
     x, y = arrays(cuda)
-    with pytest.raises(DTypeError, match="12 bytes, and the parameters behind 2 buffers have 16"):
+    with pytest.raises(DTypeError, match="12 bytes, and the parameters after 2 buffers have 16"):
         cuda.execute_kernel(kernel, [x, y], struct.pack("<id", 4, 0.5), (10, 1, 1), (1, 1, 1))
     cuda.execute_kernel(kernel, [x, y], struct.pack("@id", 4, 0.5), (10, 1, 1), (1, 1, 1))
     np.testing.assert_array_equal(x.to_numpy(), np.arange(10) + 0.5 * (np.arange(10) < 4))

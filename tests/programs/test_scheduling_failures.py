@@ -1,4 +1,4 @@
-"""Each call of the runtime fails once below what schedules work: the error is typed, and nothing is left behind.
+"""Each call of the runtime fails once below what schedules work: the error is typed, and nothing is leaked.
 
 And what kernels of earlier calls found is not blamed on the call that waits.
 """

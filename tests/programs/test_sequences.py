@@ -1,4 +1,4 @@
-"""Sequences: uploads, a prefix, repetitions and reads behind one fence, in each form, as the plain loop does them."""
+"""Sequences: uploads, a prefix, repetitions and reads with one fence, in each form, as the plain loop does them."""
 
 import asyncio
 import threading
@@ -173,7 +173,7 @@ def test_work_enqueued_after_submit_does_not_change_what_is_read(be):
 
 def test_the_event_loop_goes_on_while_a_run_is_awaited(cpu):
     gate, work = threading.Event(), Work(cpu)
-    cpu.current_stream.add_callback(gate.wait)  # the run's work comes behind it
+    cpu.current_stream.add_callback(gate.wait)  # the run's work comes after it
 
     async def main():
         future = work.sequence.submit()

@@ -1,4 +1,4 @@
-"""Each allocation of a workload fails, once or from then on: a typed error, nothing left behind, and work goes on."""
+"""Each allocation of a workload fails, once or from then on: a typed error, nothing leaked, and work goes on."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ def failing_new(tmp_path_factory):
 
 @pytest.mark.parametrize("mode", ["once", "onwards"])
 def test_every_failing_allocation_is_an_out_of_memory_error(failing_new, mode):
-    """Afterwards the call works, gives what it gave before, and nothing is left behind.
+    """Afterwards the call works, gives what it gave before, and nothing is leaked.
 
     STATOR_HOST_MEMORY=table adds every function of the op table, which takes minutes.
     """

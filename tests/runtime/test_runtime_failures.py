@@ -1,4 +1,4 @@
-"""Each function of the CUDA runtime fails once: a typed error, nothing left behind, and the next call works."""
+"""Each function of the CUDA runtime fails once: a typed error, nothing leaked, and the next call works."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each function of the vendor libraries fails once: a typed error, nothing left behind, and the next call is right."""
+"""Each function of the vendor libraries fails once: a typed error, nothing leaked, and the next call is right."""
 
 from functools import partial
 

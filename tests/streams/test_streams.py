@@ -56,7 +56,7 @@ def test_work_behind_an_event_runs_after_what_was_recorded(be):
 
 
 class Seen:
-    """What another library knows of an array: it keeps the array's owner, and this is the memory alone."""
+    """What another library knows of an array: it keeps the array's owner, and this is only the memory."""
 
     def __init__(self, address):
         self.__cuda_array_interface__ = {"version": 3, "shape": (COUNT,), "typestr": "<f8", "data": (address, False)}

@@ -52,7 +52,7 @@ void check(bool good, What what, Numbers... numbers) {
 }
 
 // What main returns: 0 if something was asserted and all of it held. Runs the cases whose name contains the first
-// argument; --list names them. `after_each` asserts what every case leaves behind.
+// argument; --list names them. `after_each` asserts what every case leaves.
 inline int run(int argc, char** argv, const std::vector<Case>& cases, const std::function<void()>& after_each = {}) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
   if (wanted == "--list") {

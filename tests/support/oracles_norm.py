@@ -108,12 +108,12 @@ def update_running_stats(running_mean, running_var, mean, var, *, count, momentu
     return running_mean + momentum * (mean - running_mean), running_var + momentum * (unbiased - running_var)
 
 
-def _window_sum(terms, before, behind):
-    """Sums over the channels from `before` ones in front of each to `behind` ones after it."""
+def _window_sum(terms, before, after):
+    """Sums over the channels from `before` ones before each to `after` ones after it."""
     zeros = [(0, 0)] * terms.ndim
-    zeros[1] = (before, behind)
+    zeros[1] = (before, after)
     padded, channels = np.pad(terms, zeros), terms.shape[1]
-    return sum(padded[:, k : k + channels] for k in range(before + behind + 1))
+    return sum(padded[:, k : k + channels] for k in range(before + after + 1))
 
 
 def local_response_norm(x, size, *, alpha=1e-4, beta=0.75, k=1.0):

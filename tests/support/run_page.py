@@ -1,7 +1,7 @@
 """Runs the examples of a page: `python run_page.py PAGE DEVICE`.
 
-The blocks ```python run in their order with one namespace, and those marked ```python cuda on cuda alone. A block
-```text behind one is what it prints, where doctest's "..." stands for what differs from run to run.
+The blocks ```python run in their order with one namespace, and those marked ```python cuda only on cuda. A block
+```text after one is what it prints, where doctest's "..." stands for what differs from run to run.
 """
 
 import doctest

@@ -26,7 +26,7 @@ HALVES = {"float16": (2.0**-10, 2.0**-14), "bfloat16": (2.0**-7, 2.0**-126)}  # 
 def in_turn(*axes: Sequence) -> list[tuple]:
     """The product of the axes, each combination with one half dtype and one wide one, in turn along every axis.
 
-    A kernel differs between dtypes in its conversions alone. So each choice of an axis meets all four where there is
+    A kernel differs between dtypes only in its conversions. So each choice of an axis meets all four where there is
     another axis, and not each combination has to; tests of all dtypes against NumPy stand beside those that use this.
     """
     halves, wide = ("float16", "bfloat16"), ("float32", "float64")

@@ -1,4 +1,4 @@
-"""What has no form on a device is refused by a typed error wherever arrays are made of it; nothing is left behind."""
+"""What has no form on a device is refused by a typed error wherever arrays are made of it; nothing is leaked."""
 
 import datetime
 import fractions

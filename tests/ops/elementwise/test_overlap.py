@@ -23,7 +23,7 @@ IN_PLACE = [
     "irshift",
 ]
 VIEWS = {
-    "from behind": lambda x: (x[1:], x[:-1]),
+    "from the next": lambda x: (x[1:], x[:-1]),
     "from ahead": lambda x: (x[:-1], x[1:]),
     "reversed": lambda x: (x, x[::-1]),
     "transposed": lambda x: (x, x.T),

@@ -120,10 +120,10 @@ MASKS = [(), (2,), (3,), (0,), (2, 3), (3, 3), (2, 2), (0, 3), (2, 0), (0, 0), (
 @pytest.mark.parametrize("shape", MASKS)
 def test_masks_fit_or_are_index_errors_as_in_numpy(be, shape):
     mask = np.ones(shape, bool)
-    for of, place in itertools.product([(2, 3), (0, 3), (2, 0)], ["alone", "last", "new axis"]):
+    for of, place in itertools.product([(2, 3), (0, 3), (2, 0)], ["only", "last", "new axis"]):
         x = np.arange(np.prod(of)).reshape(of) + 1.0
         ours, on = be.asarray(x), be.asarray(mask)
-        key, at = {"alone": (mask, on), "last": ((..., mask), (..., on)), "new axis": ((None, mask), (None, on))}[place]
+        key, at = {"only": (mask, on), "last": ((..., mask), (..., on)), "new axis": ((None, mask), (None, on))}[place]
         try:
             want = x[key]
         except IndexError:

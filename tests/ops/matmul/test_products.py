@@ -493,7 +493,7 @@ def test_addmm_takes_complex_factors(be, dtype, inner):
         np.testing.assert_allclose(got.to_numpy(), want, rtol=2e-5 if dtype == "complex64" else 1e-12, atol=1e-6)
         batch = stator.baddbmm(*(be.asarray(x[None]) for x in (c, a, b)), alpha=alpha, beta=beta)
         np.testing.assert_array_equal(batch.to_numpy()[0], got.to_numpy())
-    # One complex operand is enough; a complex factor alone is not.
+    # One complex operand is enough; a complex factor is not.
     got = stator.addmm(be.asarray(c), be.asarray(a.real), be.asarray(b.real), alpha=1j).to_numpy()
     np.testing.assert_allclose(got, c + 1j * (a.real @ b.real), rtol=2e-5, atol=1e-6)
     with pytest.raises(DTypeError, match="complex alpha"):

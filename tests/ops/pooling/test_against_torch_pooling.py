@@ -55,7 +55,7 @@ def test_max_pool(be, window, dtype):
         assert_close(y, want, 0, 0, "with indices")
         assert_close(named("max_pool", rank)(be.asarray(x), **options), want, 0, 0, "without indices")
         there = places.numpy()
-        empty = np.isneginf(want.numpy()) & (indices.to_numpy() < 0)  # windows of padding alone
+        empty = np.isneginf(want.numpy()) & (indices.to_numpy() < 0)  # windows of only padding
         np.testing.assert_array_equal(np.where(empty, there, indices.to_numpy()), there)
     if empty.any():
         return

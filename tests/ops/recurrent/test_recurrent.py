@@ -218,7 +218,7 @@ def test_a_step_is_a_product_and_a_launch(be, kind):
 
 
 def test_work_is_in_the_order_of_a_stream(be):
-    """The steps are, with what makes their operands before them, and what reads their results behind them."""
+    """The steps are, with what makes their operands before them, and what reads their results after them."""
     layer = Layer(be, "lstm", "float32", batch=64, sizes=(64, 64), steps=6)
     want = layer.run()[0].to_numpy()
     given, stream = layer.given(), be.stream(1)
@@ -230,7 +230,7 @@ def test_work_is_in_the_order_of_a_stream(be):
 
 @pytest.mark.parametrize("kind", GATES)
 @pytest.mark.parametrize("options", [{}, {"layers": 2, "directions": 2}], ids=["one layer", "layers of two directions"])
-def test_steps_behind_a_sequence_may_hold_anything(be, kind, options):
+def test_steps_after_a_sequence_may_hold_anything(be, kind, options):
     lengths = [4, 2, 3]
     layer = Layer(be, kind, "float32", **options)
 

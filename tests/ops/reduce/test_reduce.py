@@ -262,7 +262,7 @@ def test_norms_over_nothing(be):
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("name", ROWS)
 def test_special_values(be, name, dtype):
-    """NaN, infinities, signed zeros and denormals: alone, in pairs, and each among ordinary numbers."""
+    """NaN, infinities, signed zeros and denormals: one, in pairs, and each among ordinary numbers."""
     values = inputs.special(dtype)
     calm = make(name, (40, 34), dtype)
     for i, value in enumerate(values):

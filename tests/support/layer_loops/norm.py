@@ -17,7 +17,7 @@ CHANNELS = [
     ((1, 3, 64), 3),
     ((2, 4, 96, 64), 1),
 ]
-# More samples and elements than a block sums up alone.
+# More samples and elements than one block sums up.
 BATCHES = [(7, 5), (300, 33), (4, 6, 5), (3, 4, 4, 8), (40, 3, 400), (9000, 40), (2, 3, 130, 128)]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def cubic(t):
-    """The weights of the four neighbours of a position t behind the second."""
+    """The weights of the four neighbours of a position t after the second."""
     a = -0.75
 
     def weight(d):
