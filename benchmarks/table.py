@@ -36,7 +36,7 @@ def kind(name: str) -> str:
 
 
 def in_family(name: str) -> bool:
-    """Whether an op is elementwise, a reduction or a scan, and so can be called from its kind alone."""
+    """Whether an op is elementwise, a reduction or a scan, and so can be called from its kind only."""
     return kind(name) in (*ELEMENTWISE, *AXIS)
 
 

@@ -93,7 +93,7 @@ if(CMAKE_CUDA_COMPILER)
   endif()
   message(STATUS "stator: cuda target by nvcc ${CMAKE_CUDA_COMPILER_VERSION} (${CMAKE_CUDA_COMPILER}) for ${for}")
 elseif(STATOR_CUDA STREQUAL "AUTO")
-  message(WARNING "stator: no nvcc was found; building the host target alone")
+  message(WARNING "stator: no nvcc was found; building only the host target")
   set(STATOR_CUDA OFF)
 else()
   message(FATAL_ERROR "stator: STATOR_CUDA=${STATOR_CUDA}, but no nvcc was found. Install the build requirement "

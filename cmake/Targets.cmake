@@ -12,7 +12,7 @@ include(ProcessorCount)
 ProcessorCount(STATOR_CORES)
 
 # Collects the lists stator_plain_files, stator_fold_files, stator_plain_shards and stator_fold_shards of <family>/<file>,
-# stator_host_files of those that hosts alone have, and stator_kernel_files of paths.
+# stator_host_files of those that only hosts have, and stator_kernel_files of paths.
 function(stator_family family)
   cmake_parse_arguments(arg "" "" "FOLDS;HOST;SHARDED" ${ARGN})
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/csrc/kernels/${family}/*.cu)

@@ -3,7 +3,7 @@
 
 Cleans a noisy picture, sharpens it and finds its edges. One convolution applies all linear filters, a channel each. The
 median, which is not linear, removes single wrong pixels better than the Gaussian, as the errors say, so the picture is
-sharpened and its edges are found behind the median.
+sharpened and its edges are found after the median.
 """
 
 from typing import Any

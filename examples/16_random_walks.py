@@ -2,7 +2,7 @@
 =======================
 
 Many walks in the plane, drawn by generators that are independent of each other, each on a stream of its own. Work of
-different streams may overlap, yet what a generator draws depends on its seed alone: the same walks come out when one
+different streams may overlap, yet what a generator draws depends only on its seed: the same walks come out when one
 stream draws them one after another. The distance grows with the square root of the number of steps.
 """
 

@@ -46,7 +46,7 @@ BRACE = re.compile(r"[{}]")
 
 # A shared variable that only one function uses is declared in the body of that function.
 OWN_SHARED = re.compile(r"\n(\.shared\b[^;=\n]*?\b(_Z[\w$]+)\s*(?:\[[^;\n]*)?;)(?=\n)", re.ASCII)
-# Names that start with _ or $: symbols, labels and stack frames. The look-behind comes after the first character, so
+# Names that start with _ or $: symbols, labels and stack frames. The lookbehind comes after the first character, so
 # that the search can skip to that character.
 NAME = r"[_$](?<![\w$%.][_$])[\w$]*"
 # Labels of inline assembly, which may end in a number that counts through the file, and prototypes of calls.

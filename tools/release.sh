@@ -9,7 +9,7 @@
 # tools/release.sh try PYTHON   installs the wheel for that Python in a clean environment, and computes with it
 # tools/release.sh              sdist, wheel and check
 #
-# STATOR_RELEASE_LOCAL=1 makes the wheel for this machine alone, from the tree and its build folder: a rehearsal in minutes.
+# STATOR_RELEASE_LOCAL=1 makes the wheel only for this machine, from the tree and its build folder: a rehearsal in minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,4 @@
-// For nvcc: CUB's algorithms behind plain functions, for benchmarks/emulated/cub.py. Each is called twice, as CUB has
+// For nvcc: CUB's algorithms as plain functions, for benchmarks/emulated/cub.py. Each is called twice, as CUB has
 // it: without a workspace it says how many bytes of one it needs.
 #include <cub/cub.cuh>
 

@@ -111,7 +111,7 @@ def _conv_last(x: Any, w: Any) -> Any:
 
 
 def _after_one(*operands: Any) -> tuple[Any, ...]:
-    """Operands behind the gradient of a loss, so that a call launches nothing to make it."""
+    """Operands after the gradient of a loss, so that a call launches nothing to make it."""
     return stator.full((), 1, dtype="float32", device=operands[0].backend), *operands
 
 

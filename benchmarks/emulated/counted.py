@@ -84,7 +84,7 @@ def mma_share(launches: list[records.Launch], longer: Sequence[records.Launch] =
     """The mma instructions per instruction that warps issue, of the launch that has the least; None without any mma.
 
     longer: launches of the call with operands that make inner loops longer. Of a kernel that has the same grid in both,
-    what counts are the instructions by which they differ: those of its loop, without what is before and behind it.
+    what counts are the instructions by which they differ: those of its loop, without what is before and after it.
     """
 
     def numbers(launch: records.Launch) -> tuple[int, int]:

@@ -37,7 +37,7 @@ class Layer:
         return self.window // 2
 
     def images(self, axes: int, size: int, channels: int) -> tuple[int, ...]:
-        """The shape of a batch of about `size` elements, of smaller images where one alone has more."""
+        """The shape of a batch of about `size` elements, of smaller images if one image has more."""
         side = next(n for n in range(self.side, 0, -1) if n <= 2 or channels * n**axes <= size)
         return max(size // (channels * side**axes), 1), channels, *(side,) * axes
 

@@ -39,7 +39,7 @@ def _without_old_tests(rows: dict[tuple[str, str], Row], digests: dict[str, str]
 
 
 def take(log: Path, root: Path) -> list[Path]:
-    """Adds a log to the results: of each card the newest row of each name, and of tests that passed their number alone.
+    """Adds a log to the results: of each card the newest row of each name, and of tests that passed only their number.
 
     Returns the files that were written. Emulated devices have no results.
     """

@@ -53,7 +53,7 @@ class Processes:
             try:
                 with suppress(subprocess.TimeoutExpired):
                     code = child.wait(seconds)
-            finally:  # also what the child left behind, and when this process is interrupted
+            finally:  # also what the child left, and when this process is interrupted
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
                 child.wait()

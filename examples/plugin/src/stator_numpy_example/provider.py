@@ -58,7 +58,7 @@ class NumPyProvider:
     """Opens backends of NumPy."""
 
     name = "numpy"
-    priority = -10  # behind stator's own, so that installing the package changes no default
+    priority = -10  # after stator's own, so that installing the package changes no default
     supported_device_types = ("cpu",)
 
     @property
