@@ -1,7 +1,7 @@
 """The methods of Array beside those of the class itself: one table of what each one is called with.
 
-A pair is a function of stator, which the method is, and the method's parameters. A function without them is the method itself,
-for what NumPy's method takes and stator's function does not; those that are called most often are in Cython (_methods).
+A pair is a function of stator, which the method is, and the method's parameters. A function without them is the method
+itself, for what NumPy's method takes and stator's function does not; those that are called most often are in Cython (_methods).
 """
 
 from __future__ import annotations
