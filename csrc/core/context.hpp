@@ -133,7 +133,7 @@ class Context final : public Box {
   // In this order: the pool frees its memory on the streams, so it must be the newer child.
   std::array<std::unique_ptr<StreamBox>, Backend::stream_limit> streams_;
   std::unique_ptr<Pool> pool_;
-  std::mutex external_mutex_;  // guards the choice of a place for a stream of another library
+  std::mutex external_mutex_;  // guards the choice of a slot for a stream of another library
   std::mutex libraries_mutex_;
   std::vector<std::unique_ptr<LibraryBox>> libraries_;
   std::atomic<bool> division_by_zero_{false};

@@ -64,7 +64,7 @@ struct Planes {
     }
   }
 
-  // Calls f(place of the first element, count) for the rows of this block, in tiles.
+  // Calls f(offset of the first element, count) for the rows of this block, in tiles.
   template <int Tile, int Size, class F>
   STATOR_FN void for_rows(const Group<Size>& group, int64_t rows_per_block, F f) const {
     const int64_t rows = total / extent[2], first = group.block() * rows_per_block;

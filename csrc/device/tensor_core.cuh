@@ -15,7 +15,7 @@ namespace detail {
 STATOR_FN uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
 }  // namespace detail
 
-// Copies `bytes` of 16 bytes, both places aligned to as many, and zeroes the others; they are there after
+// Copies `bytes` of 16 bytes, both addresses aligned to as many, and zeroes the others; they are there after
 // copies_arrived(). Offset: bytes that the instruction adds to `to`. Of 0 bytes nothing is read, wherever `from` is.
 template <int Offset = 0>
 STATOR_FN void copy_async(void* to, const void* from, int bytes) {

@@ -16,8 +16,8 @@ enum class Library : uint8_t { cublas_lt, cublas, cusparse, cusolver, cufft, nvr
 inline constexpr int library_count = static_cast<int>(Library::openblas) + 1;
 
 // Opens the library, after its dependencies, in the order that set_library_path states. LibraryNotFoundError names the
-// places and the package. Then returns the address of a symbol, with or without the prefix scipy_; LibraryNotFoundError
-// with the symbol and the version found.
+// folders and the package. Then returns the address of a symbol, with or without the prefix scipy_;
+// LibraryNotFoundError with the symbol and the version found.
 void* require_symbol(Library library, const char* symbol, std::string_view op);
 
 // True if something else in the process had loaded the library before stator opened it: its settings are not ours.

@@ -56,7 +56,7 @@ struct CtcLoss {
   uint32_t* counters;  // with losses, zeroed
   DType dtype, target_dtype, length_dtypes[2];
   bool each, mean, zero_infinity;
-  bool joined;  // the labels of all samples follow each other, else each sample has labels / samples places
+  bool joined;  // the labels of all samples follow each other, else each sample has labels / samples slots
   int64_t steps, samples, classes, labels, blank, rows;
   int64_t strides[3], target_strides[2], length_strides[2], grad_stride;  // target_strides: of samples, of labels
 };

@@ -32,7 +32,7 @@ struct ChosenSoftmax {
   bool causal;          // element i of a line takes part if it is not after the line's coordinate on `of`'s last axis
   bool noisy, hardest;  // Gumbel noise: element i of x, in row-major order, has word i % 4 of Philox block i / 4, or of
   Draws draws;          // float64 words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2
-  int64_t index_step, index_strides[max_dims];  // row-major places in x
+  int64_t index_step, index_strides[max_dims];  // row-major positions in x
 };
 
 struct SoftmaxNeeds {

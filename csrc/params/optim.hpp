@@ -12,7 +12,7 @@ struct DeviceNumber {
   double value;
 };
 
-// Contiguous arrays of `size` elements. A rule knows its states by their place; those that it does without are null.
+// Contiguous arrays of `size` elements. A rule knows its states by their index; those that it does without are null.
 struct OptimTensor {
   void* param;
   const void* grad;

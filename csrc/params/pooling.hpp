@@ -34,8 +34,8 @@ struct Pool {
   PoolAxis axes[dims];
 };
 
-// Planes of x at places of planes of `out`. forward: element i of a plane of x goes to index i, the last of equal ones
-// wins. backward: element i of `out` comes from there.
+// Planes of x at positions of planes of `out`. forward: element i of a plane of x goes to index i, the last of equal
+// ones wins. backward: element i of `out` comes from there.
 struct Unpool {
   const void* x;
   const int64_t* indices;

@@ -1,4 +1,4 @@
-// The runtime layer: the only place that makes a CUDA runtime call. Two tables implement the calls (cuda_runtime.cpp,
+// The runtime layer: the only room that makes a CUDA runtime call. Two tables implement the calls (cuda_runtime.cpp,
 // host/runtime.cpp); Runtime adds what holds for each of them: failure injection, counters, order checks, status
 // checks.
 #pragma once

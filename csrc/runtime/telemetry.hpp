@@ -79,7 +79,7 @@ class Telemetry {
   struct Timed {
     Row* row;
     EventHandle from, to;
-    int64_t traced;  // its place in the trace, -1: none
+    int64_t traced;  // its index in the trace, -1: none
   };
   Row* row(uint16_t op) noexcept;
   Row* current_row() noexcept;

@@ -81,7 +81,7 @@ StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<
   if (!place) {
     const int most = Backend::stream_limit - stream_count();
     throw ValueError(op_text(op), "a stream beyond the " + std::to_string(most) + " of other libraries",
-                     "A place is used once: keep streams rather than give them back, or order by events instead");
+                     "A slot is used once: keep streams rather than give them back, or order by events instead");
   }
   place->adopt(native, seen.priority, std::move(owner), op);
   return *place;

@@ -16,7 +16,7 @@ using AddressOf = std::function<uint64_t(const ptx::Variable&)>;
 std::unique_ptr<Code> decode(const ptx::Module& module, const ptx::Function& kernel, const Level& level,
                              const AddressOf& address_of);
 
-// Replaces the numbers of virtual registers by places: registers that are never live at once share one.
+// Replaces the numbers of virtual registers by slots: registers that are never live at once share one.
 void place_registers(Code& code, const std::vector<uint8_t>& bytes, const Level& level);
 
 }  // namespace stator::emulator::machine

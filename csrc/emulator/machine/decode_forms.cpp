@@ -70,7 +70,7 @@ bool Decoder::move(const Statement& s) {
   return true;
 }
 
-// Loads and stores of parameters at known places.
+// Loads and stores of parameters at known offsets.
 bool Decoder::parameter_access(const Statement& s, const Form& form) {
   const ptx::Body& body = *frames_.back()->body;
   const auto operands = body.of(s);

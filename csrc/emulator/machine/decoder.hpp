@@ -122,7 +122,7 @@ class Decoder {
   bool sources_ = false;
 };
 
-// The type of an operand, by its place in the text: the width of literals, and of registers where it must be exact.
+// The type of an operand, by its position in the text: the width of literals, and of registers where it must be exact.
 Type operand_type(const Form& form, unsigned index, bool paired_before);
 // How many of the first operands are written.
 bool writes_first(const Form& form);

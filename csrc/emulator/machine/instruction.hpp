@@ -1,4 +1,4 @@
-// A kernel as the executor runs it: instructions whose operands are places in a warp's registers.
+// A kernel as the executor runs it: instructions whose operands are slots in a warp's registers.
 #pragma once
 
 #include "emulator/counters.hpp"
@@ -18,7 +18,7 @@ constexpr uint32_t all_lanes = ~uint32_t(0);
 struct Warp;
 struct Instruction;
 
-// What follows an instruction: the next one, another place (Warp::pc is set, or the group of lanes changed), or nothing
+// What follows an instruction: the next one, another one (Warp::pc is set, or the group of lanes changed), or nothing
 // until something happens (the lanes that ran are in Warp::waiting).
 enum class Flow : uint8_t { next, jump, regroup };
 using Handler = Flow (*)(Warp&, const Instruction&, uint32_t mask);

@@ -1,4 +1,4 @@
-// Places for virtual registers. PTX names a new register for nearly every value; a warp whose registers were all apart
+// Slots for virtual registers. PTX names a new register for nearly every value; a warp whose registers were all apart
 // would not fit into a cache. Liveness is that of one lane's way through the kernel, which is all that matters, since a
 // lane never touches the values of another but where both execute the same instruction.
 #include "emulator/machine/decode.hpp"
@@ -103,7 +103,7 @@ class Placement {
     }
   }
 
-  // From the first to the last place where a register matters, counting reads before writes of an instruction.
+  // From the first to the last instruction at which a register matters, counting reads before writes of an instruction.
   void find_spans() {
     first_.assign(bytes_.size(), ~uint32_t(0));
     last_.assign(bytes_.size(), 0);
@@ -123,7 +123,7 @@ class Placement {
         unsigned outputs = 0;
         each_operand(code_, i, [&](const Operand& o) { outputs += o.output; });
         if (i.guarded) touch(i.guard, 2 * k);
-        // Several results are written one after the other, so they may not take an operand's place.
+        // Several results are written one after the other, so they may not take an operand's slot.
         each_operand(code_, i,
                      [&](const Operand& o) { touch(o.offset, o.output && outputs == 1 ? 2 * k + 1 : 2 * k); });
         each_operand(code_, i, [&](const Operand& o) {

@@ -1,4 +1,4 @@
-// The ends that a launch does not want: reports with the place where they happened.
+// The ends that a launch does not want: reports with the instruction at which they happened.
 #include "emulator/machine/state.hpp"
 
 #include <algorithm>

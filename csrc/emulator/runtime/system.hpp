@@ -44,7 +44,7 @@ struct Pool {
   std::set<const Device*> peers = {};  // that reach its memory, besides its own device
 };
 
-// What was asked for a page of managed memory; where it lies is not modelled. Places are devices, or one of these.
+// What was asked for a page of managed memory; where it lies is not modelled. Locations are devices, or one of these.
 struct Page {
   static constexpr size_t bytes = 4096;
   static constexpr int cpu = -1, nowhere = -2;  // cudaCpuDeviceId, cudaInvalidDeviceId

@@ -1,6 +1,6 @@
 // Attention of halves by the matrix units. A warp has one or two strips of 16 queries, whose scores and sums stay in
-// registers: a score is in the lane and place in which the product with v wants it. Strips share what is read of keys
-// and values.
+// registers: a score is in the lane and register in which the product with v wants it. Strips share what is read of
+// keys and values.
 #pragma once
 
 #include "device/constants.cuh"
@@ -27,7 +27,7 @@ struct HalfTile {
   static constexpr int chunks = D / 8;
   T* data;
 
-  // Bytes from a place to that of the same chunk some rows, a multiple of 8, below, and of chunks, a multiple of 8, on.
+  // Bytes from a chunk to that of the same chunk some rows, a multiple of 8, below, and of chunks, a multiple of 8, on.
   static constexpr int below(int rows, int columns = 0) { return rows * D * 2 + columns * 16; }
 
   STATOR_FN T* at(int row, int chunk) const { return data + row * D + ((chunk ^ (row & 7)) * 8); }

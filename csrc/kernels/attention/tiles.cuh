@@ -24,7 +24,7 @@ struct TileMemory {
   A score[TileTuning::rows * score_pitch];
 };
 
-// Rows [first, end) and columns [column, columns) of an operand, as many as there are places; the others are zero.
+// Rows [first, end) and columns [column, columns) of an operand, as many as there are slots; the others are zero.
 template <class A, class T, int Size>
 STATOR_FN void load_tile(const Group<Size>& group, A* to, const T* from, int64_t row_step, int64_t column_step,
                          int64_t first, int64_t end, int column, int columns, bool vectors) {

@@ -38,7 +38,7 @@ STATOR_FN int64_t divide(int64_t number, int32_t divisor, int32_t& remainder) {
   return number / divisor;
 }
 
-// A sample, and a result's place among those of its phase.
+// A sample, and a result's index among those of its phase.
 struct Place {
   int64_t sample;
   int32_t at[axes];

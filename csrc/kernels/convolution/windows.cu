@@ -1,4 +1,4 @@
-// Windows of images as columns, and the sums of columns at their places in images.
+// Windows of images as columns, and the sums of columns at their positions in images.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
@@ -18,7 +18,7 @@ struct WindowTuning {
   static constexpr int64_t short_row = 32, places = 4096;              // of images that the fast host has a table for
 };
 
-// The divisors of a flat index of the columns or of the images, and of what a place in it has.
+// The divisors of a flat index of the columns or of the images, and of what a position in it has.
 struct WindowDivisors {
   FastDivmod64 windows, taps;
   FastDivmod64 width;    // of a row of windows, or of pixels

@@ -32,7 +32,7 @@ struct CtcSample {
   using A = opmath_t<T>;
   const CtcLoss& p;
   const Group<Size>& group;
-  int64_t n, steps = 0, length = 0, first = 0;  // first: place of its labels among all
+  int64_t n, steps = 0, length = 0, first = 0;  // first: index of its labels among all
   bool valid;
 
   STATOR_FN CtcSample(const CtcLoss& p_, const Group<Size>& group_, const params::ErrorSlot& slot, uint16_t op)
@@ -146,7 +146,7 @@ STATOR_KERNEL(Size) void ctc_loss_kernel(CtcLoss p, params::ErrorSlot slot, uint
   if (group.rank() == 0) *static_cast<T*>(p.out) = convert<T>(p.mean ? total / double(p.samples) : total);
 }
 
-// Beside each label the next place of the same one, or -1, and whether it is the first.
+// Beside each label the next index of the same one, or -1, and whether it is the first.
 template <class T, int Size>
 STATOR_FN void link_labels(const CtcSample<T, Size>& sample, int32_t* chain) {
   sample.group.for_each(sample.length, [&](int64_t i) {

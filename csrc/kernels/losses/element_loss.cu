@@ -28,7 +28,7 @@ struct Cut {
   FastDivmod64 divisor[params::max_dims];
 };
 
-// The elements at one place, or the addresses of several.
+// The elements at one index, or the addresses of several.
 struct Offsets {
   int64_t at[ElementLoss::operands];
 

@@ -1,4 +1,4 @@
-// Elements at given places of planes of zeros, and back.
+// Elements at given indices of planes of zeros, and back.
 #include "device/atomic_update.cuh"
 #include "device/fault.cuh"
 #include "device/launcher.cuh"

@@ -31,7 +31,7 @@ void with_float(DType dtype, F f) {
   }
 }
 
-// With what places along each axis are divided by: the extents of adaptive windows, the stride and the dilation of
+// By what positions along each axis are divided by: the extents of adaptive windows, the stride and the dilation of
 // others.
 struct Pool : params::Pool {
   MultipliedDivmod<int64_t> by_in[dims], by_out[dims];
@@ -91,7 +91,7 @@ STATOR_FN Results results_of(const Pool& p, int d, int i) {
   return {before > 0 ? divide(before + a.stride - 1) : 0, last < a.out ? last : a.out - 1};
 }
 
-// Short adaptive windows that are all alike, as fixed ones, whose places cost no division.
+// Short adaptive windows that are all alike, as fixed ones, whose positions cost no division.
 inline params::Pool with_fixed_windows(const params::Pool& p) {
   params::Pool fixed = p;
   if (!p.adaptive || p.axes[2].in > 8 * p.axes[2].out) return fixed;

@@ -204,7 +204,7 @@ STATOR_KERNEL(Size) void int4_product_kernel(params::Int4Product p, int64_t each
   }
 }
 
-// A segment of x: vector j of a lane's eight at [j][lane]. The last place of a line keeps the vectors of a lane in
+// A segment of x: vector j of a lane's eight at [j][lane]. The last slot of a line keeps the vectors of a lane in
 // distinct banks.
 template <int Rows>
 struct Int4Segment {

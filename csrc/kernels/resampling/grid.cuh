@@ -49,7 +49,7 @@ STATOR_FN Coordinate<A> padded(Coordinate<A> c, int extent, GridPadding padding,
   return c;
 }
 
-// A place that an int holds: beyond all elements where it is not a number or too far away.
+// A position that an int holds: beyond all elements where it is not a number or too far away.
 template <class A>
 STATOR_FN A held(A place) {
   place = place < far_away<A> ? place : place != place ? -far_away<A> : far_away<A>;

@@ -18,7 +18,7 @@ struct AxisPlaces {
   int first[LineTuning::step];
   A behind[LineTuning::step];
 };
-// And how these places change with the grid's numbers.
+// And how these positions change with the grid's numbers.
 template <class A>
 struct AxisSlopes : AxisPlaces<A> {
   A slope[LineTuning::step];

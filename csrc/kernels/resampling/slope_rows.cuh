@@ -182,7 +182,7 @@ STATOR_FN void slopes_of_row(const Interpolate& p, const SlopeTable<A> (&table)[
     for (int o = 0; o < line.count; ++o) out[o] = convert<T>(sums[o]);
 }
 
-// The slopes of rows [first, end) of elements of all planes. element: makes that of a place by itself.
+// The slopes of rows [first, end) of elements of all planes. element: makes that of one element.
 template <int N, class T, class F>
 STATOR_FN void slopes_of_rows(const Interpolate& p, int64_t first, int64_t end, F element) {
   using A = opmath_t<T>;

@@ -97,7 +97,7 @@ STATOR_FN Reach reach_of(const Interpolate& p, int axis, int i) {
   const int in = p.in[axis], out = p.out_extent[axis];
   const double scale = p.scale[axis];
   if (scale <= 0) return {0, out - 1};
-  // From what places on, and up to what places, results have the element; an element more on each side for rounding.
+  // From and to what positions results have the element; an element more on each side for rounding.
   const double around = p.mode == Interpolation::cubic ? 3 : 2;
   const double shift = p.align_corners || p.mode == Interpolation::nearest ? 0 : 0.5;
   double first = (double(i) - around + shift) / scale - shift, last = (double(i) + around + shift) / scale - shift;

@@ -63,7 +63,7 @@ bool is_comparison(Op op) {
          op == Op::greater_equal;
 }
 
-// Of two integers that no integer dtype holds both, the place of the one that may be negative; else -1.
+// Of two integers that no integer dtype holds both, the index of the one that may be negative; else -1.
 int beside_unsigned(std::span<const Operand> operands) {
   bool wide[2], negative[2];
   for (int k = 0; k < 2; ++k) {

@@ -54,8 +54,9 @@ Array expand_dims(const Array& x, std::span<const int64_t> axes) {
 Array moveaxis(const Array& x, std::span<const int64_t> source, std::span<const int64_t> destination) {
   const std::string op = require_open(x, Op::moveaxis);
   if (source.size() != destination.size())
-    throw ShapeError(op, std::to_string(source.size()) + " axes to " + std::to_string(destination.size()) + " places",
-                     "Name a place for each axis that moves");
+    throw ShapeError(op,
+                     std::to_string(source.size()) + " axes to " + std::to_string(destination.size()) + " positions",
+                     "Name a position for each axis that moves");
   const std::vector<bool> moved = named_axes(op, source, x.ndim()), taken = named_axes(op, destination, x.ndim());
   std::vector<int> from(size_t(x.ndim()), -1);
   for (size_t k = 0; k < source.size(); ++k)

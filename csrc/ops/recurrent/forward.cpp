@@ -1,5 +1,5 @@
 // Whole layers: one product for the inputs of all steps of a run, then for each step the product of the state and one
-// launch. States and gates are at their places in memory from the start.
+// launch. States and gates are at their addresses in memory from the start.
 #include "ops/recurrent/layers.hpp"
 
 #include <stator/creation.hpp>
@@ -16,7 +16,7 @@ using params::RecurrentCell;
 struct Chain {
   Array last;     // (batch, hidden): after the last step
   Array before;   // what the first step begins with, or empty for zeros
-  Array between;  // kept: before each step, by its time; else two places, which the steps take in turns
+  Array between;  // kept: before each step, by its time; else two slots, which the steps take in turns
   bool kept;
 };
 

@@ -1,4 +1,4 @@
-// What recurrent cells and layers share: rows of matrices for the kernels, and products into places in memory.
+// What recurrent cells and layers share: rows of matrices for the kernels, and products into addresses in memory.
 #pragma once
 
 #include "core/op_call.hpp"

@@ -8,7 +8,7 @@
 
 namespace stator::runtime {
 
-// What was set for all pages of a range; unused places are place::none.
+// What was set for all pages of a range; unused locations are place::none.
 struct RangeAdvice {
   int read_mostly = 0, preferred = place::none;
   std::array<int, 32> accessed_by{};

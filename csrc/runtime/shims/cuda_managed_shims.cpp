@@ -5,8 +5,8 @@
 
 namespace {
 
-// The number by which the emulator knows a place: a device's, -1 for the host, and one that no place has for what is
-// neither.
+// The number by which the emulator knows a location: a device's, -1 for the host, and one that no location has for what
+// is neither.
 int place_of(const cudaMemLocation& location) {
   if (location.type == cudaMemLocationTypeHost) return -1;
   return location.type == cudaMemLocationTypeDevice && location.id >= 0 ? location.id : INT_MIN;

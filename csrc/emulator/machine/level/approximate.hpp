@@ -1,4 +1,4 @@
-// Where the result of an approximate instruction may lie by the documentation of PTX, and the choice of a place there:
+// Where the result of an approximate instruction may lie by the documentation of PTX, and the choice of a value there:
 // with Settings::perturb, so that code which relies on more is found.
 #pragma once
 

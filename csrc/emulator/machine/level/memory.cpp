@@ -162,7 +162,7 @@ Flow access(Warp& w, const Instruction& i, uint32_t mask) {
   return Flow::next;
 }
 
-// A parameter of the kernel at a known place: the same value for all lanes.
+// A parameter of the kernel at a known offset: the same value for all lanes.
 template <class E>
 Flow load_parameter(Warp& w, const Instruction& i, uint32_t mask) {
   const std::byte* const from = w.block->launch->parameters.data() + i.offset;
@@ -184,7 +184,7 @@ Flow load_parameter(Warp& w, const Instruction& i, uint32_t mask) {
   return Flow::next;
 }
 
-// Parameters of calls are at known places of local memory.
+// Parameters of calls are at known offsets of local memory.
 template <class E, bool Store>
 Flow access_frame(Warp& w, const Instruction& i, uint32_t mask) {
   alignas(64) uint64_t host[lanes];

@@ -25,7 +25,7 @@ void choose_group(Warp& w) {
   }
 }
 
-// The next place where lanes outside the group wait to be joined.
+// The next instruction at which lanes outside the group wait to be joined.
 uint32_t next_join(const Warp& w) {
   uint32_t join = none;
   for (uint32_t left = w.runnable() & ~w.active; left; left &= left - 1) {

@@ -15,7 +15,7 @@ uint32_t member_mask(const Warp& w, const Instruction& i, unsigned lane) {
   return w.lane_values<uint32_t>(i.op[i.count - 1])[lane];
 }
 
-// Lanes of the warp that wait for this word: at the same place, or for the barrier at any place.
+// Lanes of the warp that wait for this word: at the same instruction, or for the barrier at any instruction.
 template <bool Anywhere>
 uint32_t waiting_here(const Warp& w, const Instruction& i) {
   uint32_t found = 0;

@@ -62,7 +62,7 @@ Flow mul_wide(Warp& w, const Instruction& i, uint32_t mask) {
   using W = typename Twice<T>::type;
   const T* const a = w.lane_values<T>(i.op[1]);
   const T* const b = w.lane_values<T>(i.op[2]);
-  // The result is wider than the operands, whose place it may share.
+  // The result is wider than the operands, whose slot it may share.
   alignas(64) W product[lanes];
   for (unsigned l = 0; l < lanes; ++l) product[l] = W(a[l]) * W(b[l]);
   assign(w.lane_values<W>(i.op[0]), mask, [&](unsigned l) LANE_FN { return product[l]; });

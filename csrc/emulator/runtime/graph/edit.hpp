@@ -37,7 +37,7 @@ inline int give(const std::vector<void*>& found, void** out, size_t* count) {
   return error::success;
 }
 
-// Adds a node to the graph of the place, with handles.
+// Adds a node to the graph of the `NodePlace`, with handles.
 int add_node(System& s, const NodePlace& place, OperationPointer operation, std::vector<std::shared_ptr<Graph>> bodies,
              void** out);
 // An operation of the same type as another one and on its device, with other parameters.

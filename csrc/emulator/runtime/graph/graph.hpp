@@ -62,7 +62,7 @@ struct Graph {
   std::vector<std::shared_ptr<Condition>> conditions;  // that were made for it
 
   Node* add(OperationPointer operation, std::span<Node* const> dependencies, std::string what);
-  // The nodes' places by their addresses.
+  // The nodes' positions by their addresses.
   std::unordered_map<const Node*, size_t> places() const;
   // All nodes can run: there is no cycle.
   bool ordered() const;

@@ -85,7 +85,7 @@ bool inside(const Side& side) {
   return side.stride >= 1 && side.distance >= 0 && side.embed[1] >= side.extent[1] && side.embed[2] >= side.extent[2];
 }
 
-// Whether two elements of the output would share a place: by the largest offsets of one batch.
+// Whether two elements of the output would share an address: by the largest offsets of one batch.
 bool overlaps(const Plan& plan) {
   const Side& side = plan.out;
   if (plan.batch <= 1) return false;

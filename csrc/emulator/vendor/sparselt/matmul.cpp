@@ -1,5 +1,5 @@
 // Compression of a matrix of which half is zero, and its product. The compressed form is the double's own: a header
-// that names the problem, the values that are kept, and the place of each in its group.
+// that names the problem, the values that are kept, and the position of each in its group.
 #include "emulator/vendor/blas/product.hpp"
 #include "emulator/vendor/common/call.hpp"
 #include "emulator/vendor/sparselt/objects.hpp"

@@ -27,7 +27,7 @@ enum class Advice : uint8_t {
   unset_accessed_by,
 };
 
-// Places are indices of devices of the backend's type, or one of these.
+// Locations are indices of devices of the backend's type, or one of these.
 namespace place {
 inline constexpr int host = -1, none = -2;
 }
@@ -59,8 +59,9 @@ STATOR_API void* lend_to_host(const Array&);
 // Moves the pages of a contiguous array, in the order of the stream. Nothing moves where the kind is not migrating.
 // ValueError for a device that does not exist; CaptureError in a capture.
 STATOR_API void prefetch(const Array&, int to, const Stream& = {});
-// What the driver may assume of the pages; no result depends on it. The place is not used by the advice on read_mostly,
-// nor by unset_preferred_location. Memory that was advised is freed with its last array, and not kept by the pool.
+// What the driver may assume of the pages; no result depends on it. The location is not used by the advice on
+// read_mostly, nor by unset_preferred_location. Memory that was advised is freed with its last array, and not kept by
+// the pool.
 STATOR_API void advise(const Array&, Advice, int place = place::none);
 STATOR_API std::optional<AdviceState> advice_state(const Array&);  // none where the kind is not migrating
 STATOR_API Migrations migrations(const Array&);
