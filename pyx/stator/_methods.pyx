@@ -171,24 +171,24 @@ def round(x: Array, decimals: int = 0, out: Array | None = None) -> Array:
 
 cdef object rounded(Array x, object decimals, object out):
     try:
-        places = to_python_int(decimals)
+        digits = to_python_int(decimals)
     except TypeError:
         raise wrong_type(decimals, "Array.round", "decimals", "an integer") from None
-    if abs(places) > 300:
-        raise InvalidValueError(f"decimals={shown(places)}", op="Array.round", remedy="Pass -300 to 300.")
+    if abs(digits) > 300:
+        raise InvalidValueError(f"decimals={shown(digits)}", op="Array.round", remedy="Pass -300 to 300.")
     kind = x.dtype.kind
     if x.c.dtype() == bool_:  # NumPy rounds in float16
-        return rounded(x.astype("float16"), places, out)
-    if places == 0 or (places > 0 and kind in "iu"):
+        return rounded(x.astype("float16"), digits, out)
+    if digits == 0 or (digits > 0 and kind in "iu"):
         return stored(unary_op(op_table.round, x, None, None), out, "Array.round")
     if kind == "c":  # by parts: a product of complex numbers would make NaN of infinite parts
-        parts = stack([rounded(unary_op(op_table.real, x, None, None), places, None),
-                       rounded(unary_op(op_table.imag, x, None, None), places, None)], axis=-1)
+        parts = stack([rounded(unary_op(op_table.real, x, None, None), digits, None),
+                       rounded(unary_op(op_table.imag, x, None, None), digits, None)], axis=-1)
         return stored(parts.view(x.dtype)[..., 0], out, "Array.round")
-    power = float(10 ** abs(places))
-    result = x * power if places > 0 else x / power
+    power = float(10 ** abs(digits))
+    result = x * power if digits > 0 else x / power
     result = unary_op(op_table.round, result, None, None)
-    result = result / power if places > 0 else result * power
+    result = result / power if digits > 0 else result * power
     return stored(result.astype(x.dtype, copy=False), out, "Array.round")
 
 
@@ -221,7 +221,7 @@ def clip(x: Array, min: Array | complex | Sequence[Any] | None = None,
 
 def searchsorted(x: Array, v: Array | complex | Sequence[Any], side: str = "left",
                  sorter: Array | Sequence[int] | None = None) -> Array:
-    """The places of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
+    """The indices of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
 
     Asynchronous.
     """

@@ -31,7 +31,7 @@ cdef int require_room(int depth) except -1:
 
 
 cdef class Place:
-    """The place of an array."""
+    """The position of an array."""
 
     def __repr__(self) -> str:
         return "<array>"

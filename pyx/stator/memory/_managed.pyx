@@ -32,7 +32,7 @@ cdef extern from *:
 
 
 cdef object place_name(Array array, int place):
-    """Of a device, "cpu" for the host, None for no place."""
+    """Of a device, "cpu" for the host, None for no location."""
     if place == cpp.no_place:
         return None
     return "cpu" if place == cpp.host_place or array.backend.type == cpp_backend.cpu else f"cuda:{place}"
@@ -93,7 +93,7 @@ def prefetch_to_host(backend: Backend, memory: object, stream: StreamLike | None
 
 
 def advise(x: Array, advice: str, place: int | None) -> None:
-    """Gives advice about the pages of an array; place is the index of a device, None the host."""
+    """Gives advice about the pages of an array; `place` is the index of a device, None the host."""
     cdef Array array = as_given(x, "Backend.set_memory_advice")
     cdef int where = cpp.host_place if place is None else place
     cdef int which = to_choice(advice, ADVICE, "Backend.set_memory_advice", "advice")
@@ -102,7 +102,7 @@ def advise(x: Array, advice: str, place: int | None) -> None:
 
 
 def advice_state(x: Array) -> tuple[bool, str | None, tuple[str, ...]] | None:
-    """Whether the pages are read mostly, their preferred place, and who accesses them; None where nobody knows."""
+    """Whether the pages are read mostly, their preferred location, and who accesses them; None where nobody knows."""
     cdef Array array = as_given(x, "UnifiedAllocation.access_hints")
     cdef optional[cpp.AdviceState] state
     cdef size_t i
@@ -115,7 +115,7 @@ def advice_state(x: Array) -> tuple[bool, str | None, tuple[str, ...]] | None:
 
 
 def migrations(x: Array) -> tuple[int, int, int, int, str | None]:
-    """Prefetches to devices and their bytes, those to the host and theirs, and the last place."""
+    """Prefetches to devices and their bytes, those to the host and theirs, and the last location."""
     cdef Array array = as_given(x, "UnifiedAllocation.migration_stats")
     cdef cpp.Migrations asked
     with nogil:
