@@ -1,7 +1,8 @@
 """The methods of Array beside those of the class itself: one table of what each one is called with.
 
 A pair is a function of stator, which the method is, and the method's parameters. A function without them is the method
-itself, for what NumPy's method takes and stator's function does not; those that are called most often are in Cython (_methods).
+itself, for what NumPy's method takes and stator's function does not; those that are called most often are in Cython
+(_methods).
 """
 
 from __future__ import annotations
@@ -383,7 +384,7 @@ def _set_imag(self: Array, value: Any) -> None:
 
 
 def choose(self: Array, choices: Array | Sequence[Any], out: Array | None = None, mode: str = "raise") -> Array:
-    """At each place the element of the choice that the array names, as numpy.choose."""
+    """At each position the element of the choice that the array names, as numpy.choose."""
     _one_of(mode, ("raise", "wrap", "clip"), "mode", "Array.choose")
     return _numpys("choose", self, choices, out, mode)
 

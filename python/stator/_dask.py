@@ -1,6 +1,6 @@
 """What dask.array has to be told about stator's arrays: that they may be chunks, and how to count their elements.
 
-Everything else of dask.array goes through NumPy's protocols. dask has no place where a library can say this before
+Everything else of dask.array goes through NumPy's protocols. dask has no hook by which a library can say this before
 dask is imported, so it is declared where a process that has imported dask.array first uses arrays.
 """
 

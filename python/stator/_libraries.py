@@ -1,7 +1,7 @@
 """Finds the vendor libraries of wheels, conda and toolkits, before the first backend opens.
 
 Their paths are passed to the C++ side. Nothing is imported or opened here: a library is opened at its first use.
-cuda-pathfinder looks in the same places in the same order, but its public functions load what they find.
+cuda-pathfinder looks in the same folders in the same order, but its public functions load what they find.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def batched(
     On any device the kernel may also be a function, which is called with the arrays of each problem and args, writes
     into these arrays, and returns nothing. blocks, block and shared have no meaning for it.
 
-    Asynchronous; host arrays and offsets are one copy to the device for each place in the tuple.
+    Asynchronous; host arrays and offsets are one copy to the device for each position in the tuple.
     Raises: InvalidValueError and DTypeError for problems that do not have the same arrays, what Kernel.launch raises.
 
     >>> def centre(x):

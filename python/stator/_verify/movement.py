@@ -68,7 +68,7 @@ def index_get(f: Function, given: Given) -> Any:
 
 
 def index_put(_: Function, given: Given) -> Any:
-    """At different places, since of equal ones any value may stay."""
+    """At different indices, since of equal ones any value may stay."""
     rows, columns = given.places(given.rows, 7), given.places(given.columns, 7)
     return [
         written(given, rows, given.array(shape=(7, given.columns))),

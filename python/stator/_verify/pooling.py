@@ -87,7 +87,7 @@ def adaptive_backward(name: str, f: Function, given: Given) -> Any:
     return largest(f(slope(given, y), x, *[at] * (name == "max")))
 
 
-# Scales without a rounding, so that no place is between two elements for one dtype and not for another.
+# Scales without a rounding, so that no position is between two elements for one dtype and not for another.
 MODES: list[dict[str, Any]] = [
     {"mode": "nearest"},
     {"mode": "bilinear"},

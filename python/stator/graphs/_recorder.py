@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """The place of a value in the arguments of a call. A file has its number there."""
+    """The position of a value in the arguments of a call. A file has its number there."""
 
     __slots__ = ("number",)
 

@@ -24,7 +24,7 @@ class PerformanceHints:
 
 
 def _threads(c: Capabilities) -> int | None:
-    """The least power of two of threads with which half of a multiprocessor's places for blocks fill it."""
+    """The least power of two of threads with which half of a multiprocessor's slots for blocks fill it."""
     per_multiprocessor, places = c.max_threads_per_multiprocessor, c.max_workgroups_per_multiprocessor
     if not per_multiprocessor or not places or not c.warp_size or not c.max_threads_per_workgroup:
         return None

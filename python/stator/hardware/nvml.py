@@ -1,4 +1,4 @@
-"""What NVML says of a CUDA device, which is found by its place on the PCI bus: NVML numbers hidden devices too.
+"""What NVML says of a CUDA device, which is found by its address on the PCI bus: NVML numbers hidden devices too.
 
 Where there is no NVML, where it does not answer, and for emulated devices, everything is None. So it is for a part of
 a GPU (MIG), whose figures are not those of the whole.
@@ -27,7 +27,7 @@ def binding() -> Any:
 
 @cache
 def bus_id(index: int) -> str | None:
-    """The place of "cuda:index" on the PCI bus; None for emulated devices and parts of GPUs. Creates no context."""
+    """The address of "cuda:index" on the PCI bus; None for emulated devices and parts of GPUs. Creates no context."""
     from stator import _backend, _devices
 
     if _backend.emulated("cuda"):

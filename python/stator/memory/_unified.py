@@ -41,7 +41,7 @@ class AccessHints:
 
 @dataclass(frozen=True)
 class MigrationStatistics:
-    """What Backend.prefetch_to_device and prefetch_to_host were asked for: calls and bytes, and the place of the last.
+    """What Backend.prefetch_to_device and prefetch_to_host were asked for: calls and bytes, and the target of the last.
 
     page_faults: None, since CUDA does not count to a program which pages moved because they were used; Nsight Systems
     shows it.

@@ -121,7 +121,7 @@ def places(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
 
 
 def integers(value: ArrayLike, op: str, *, like: Array | None = None, bools: bool = False) -> Array:
-    """As places(), of integers, or also of bools, which are 0 and 1."""
+    """An index argument of integers, or also of bools, which are 0 and 1."""
     x = places(value, op, like=like)
     if bools and x.dtype.name == "bool":
         return x.astype("int64")

@@ -117,7 +117,7 @@ add("newaxis", None)
 
 @same
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:
-    """Vectors as indices of a submatrix, each along an axis of its own; bool ones become places."""
+    """Vectors as indices of a submatrix, each along an axis of its own; bool ones become indices."""
     out = []
     for k, x in enumerate(_convert.arrays("ix_", *args)):
         if x.ndim != 1:

@@ -129,7 +129,7 @@ def _require_number(value: Any, x: Array, casting: str) -> None:
 
 @differs(LATE)
 def choose(a: ArrayLike, choices: Any, out: Out = None, mode: str = "raise") -> Array:
-    """At each place the element of the choice that the index names, with broadcasting."""
+    """At each position the element of the choice that the index names, with broadcasting."""
     parts = _convert.array_list(choices, "choose")
     index = _convert.array(a, "choose", like=_convert.first_array(parts))
     index = _convert.integers(index, "choose", bools=True)
@@ -212,7 +212,7 @@ def where(condition: ArrayLike, x: Any = None, y: Any = None, /) -> Any:
 
 @differs("Indices that are out of range are checked by reading two numbers back")
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """The index along each axis of places in the flattened array. Synchronises."""
+    """The index along each axis of positions in the flattened array. Synchronises."""
     lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     index = _convert.integers(indices, "unravel_index").astype("int64")
     if index.size and not bool(stator.all((index >= 0) & (index < math.prod(lengths)))):
@@ -231,7 +231,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
 
 @differs("Indices that are out of range are checked by reading a number back for each axis")
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
-    """Places in the flattened array of indices along each axis. Synchronises with mode 'raise'."""
+    """Positions in the flattened array of indices along each axis. Synchronises with mode 'raise'."""
     lengths = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims)
     parts = list(stator.unstack(multi_index)) if isinstance(multi_index, Array) else list(multi_index)
     like = _convert.first_array(parts)

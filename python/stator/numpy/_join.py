@@ -217,7 +217,7 @@ def _along(x: Array, axis: int | None, op: str) -> tuple[Array, int]:
 
 
 def _positions(obj: Any, length: int) -> np.ndarray[Any, Any]:
-    """Places along an axis on the host, from a slice, a number, a list or an array, which is read back."""
+    """Indices along an axis on the host, from a slice, a number, a list or an array, which is read back."""
     if isinstance(obj, slice):
         return np.arange(length)[obj]
     given = np.asarray(obj.to_numpy() if isinstance(obj, Array) else obj)
@@ -225,27 +225,27 @@ def _positions(obj: Any, length: int) -> np.ndarray[Any, Any]:
 
 
 def _checked(function: Any, op: str, *args: Any) -> np.ndarray[Any, Any]:
-    """NumPy's function of places along an axis, with its IndexError as that of stator."""
+    """NumPy's function of indices along an axis, with its IndexError as that of stator."""
     try:
         found: np.ndarray[Any, Any] = function(*args)
     except IndexError as error:
-        raise OutOfRangeError(str(error), op=op, remedy="Give places in the axis.") from None
+        raise OutOfRangeError(str(error), op=op, remedy="Give indices within the axis.") from None
     except ValueError as error:
         raise InvalidValueError(str(error), op=op, remedy="Give a mask of the axis.") from None
     return found
 
 
-@differs("Places given as an array are read back, which synchronises")
+@differs("Indices given as an array are read back, which synchronises")
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
-    """A copy without the slices at the given places of an axis."""
+    """A copy without the slices at the given indices of an axis."""
     x, axis = _along(_convert.array(arr, "delete"), axis, "delete")
     keep = _checked(np.delete, "delete", np.arange(x.shape[axis]), _positions(obj, x.shape[axis]))
     return stator.take(x, stator.asarray(keep, device=x.backend), axis=axis)
 
 
-@differs("Places given as an array are read back, which synchronises")
+@differs("Indices given as an array are read back, which synchronises")
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
-    """A copy with values put before the given places of an axis."""
+    """A copy with values put before the given indices of an axis."""
     x, axis = _along(_convert.array(arr, "insert"), axis, "insert")
     given = _convert.assigned(values, x.dtype, "insert", like=x)
     length = x.shape[axis]

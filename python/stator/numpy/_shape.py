@@ -59,7 +59,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 @same
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
-    """A view with axes moved to other places."""
+    """A view with axes moved to other positions."""
     return stator.moveaxis(_convert.array(a, "moveaxis"), source, destination)
 
 

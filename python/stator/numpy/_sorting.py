@@ -109,7 +109,7 @@ def sort_complex(a: ArrayLike) -> Array:
 
 @same
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Array:
-    """The places of values among sorted boundaries."""
+    """The indices of values among sorted boundaries."""
     return _convert.called("searchsorted", a, v, side, sorter)
 
 

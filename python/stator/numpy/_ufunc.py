@@ -140,7 +140,7 @@ class ufunc:
             raise DTypeError(f"{len(args)} arguments", op=name, remedy=f"Give {nin}, and the out arrays after them.")
         if len(args) > nin:
             if out is not None:
-                raise DTypeError("Out is given twice", op=name, remedy="Give it by its name or by its place.")
+                raise DTypeError("Out is given twice", op=name, remedy="Give it by its name or by its position.")
             out, args = args[nin:], args[:nin]
         outs = (out if isinstance(out, tuple) else (out,)) + (None,) * (self.nout - 1)
         values = _convert.operands(name, *args)
@@ -382,7 +382,7 @@ class ufunc:
         return stator.scatter(flat, 0, places, values, reduce=SCATTERS[name])
 
     def _in_rounds(self, flat: Array, places: Array, values: Array | None) -> Array:
-        """`at` in rounds, of which each changes an element once, in the order of the places."""
+        """`at` in rounds, of which each changes an element once, in the order of the indices."""
         order = stator.argsort(places)
         sorted_places = stator.take(places, order)
         count = stator.arange(places.size, device=flat.backend)
