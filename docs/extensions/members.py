@@ -164,7 +164,7 @@ def module_page(name: str, about: str) -> str:
     module = importlib.import_module(full)
     groups = grouped(full, _public(module))
     members = {of: found for group in groups.values() for of, found in group.items()}
-    # A module of types has its documentation in one place, since types have none of their own.
+    # A module of types has its documentation on one page, since types have none of their own.
     text = markdown(inspect.cleandoc(module.__doc__ or "").partition("\n\n")[2]) if name == "typing" else ""
     parts = [f"# {full}", about, f"```{{py:module}} {full}\n```", text, overview(full, members)]
     for title, group in groups.items():
