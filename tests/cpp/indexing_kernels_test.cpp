@@ -132,7 +132,7 @@ struct Counted {
   uint32_t counter = 0;
 };
 
-// A mask of n places, every third one true; counted.
+// A mask of n elements, every third one true; counted.
 params::Compact counted(Bytes& mask, Counted& scratch) {
   params::Compact p{};
   p.mask = static_cast<const uint8_t*>(mask.get());

@@ -146,7 +146,7 @@ void test_places() {
     p.entries[0].step = int64_t(1) << 32;
     p.entries[0].strides[1] = 1;
     target::indexing::IndexedExtents extents(p), wide = extents;
-    check(extents.narrow == !huge, "places: which width");
+    check(extents.narrow == !huge, "offsets: which width");
     wide.narrow = false;
     for (int64_t linear = 0; linear < p.size; linear += huge ? 123456789 : 1) {
       const int64_t i = linear / 40, j = linear / 5 % 8, k = linear % 5;
@@ -154,7 +154,7 @@ void test_places() {
       const int64_t want_x = i * 7 + (row << 32) - 3 * k, want_other = i + 9 * k;
       for (const auto& how : {extents, wide}) {
         const auto got = target::indexing::offsets_at(p, how, linear, {}, 0);
-        check(got.x == want_x && got.other == want_other, "places", linear);
+        check(got.x == want_x && got.other == want_other, "offsets", linear);
       }
     }
   }
@@ -167,5 +167,5 @@ int main(int argc, char** argv) {
                            {{"pieces", test_pieces},
                             {"split_launches", test_split_launches},
                             {"launchers_split", test_launchers_split},
-                            {"places", test_places}});
+                            {"offsets", test_places}});
 }

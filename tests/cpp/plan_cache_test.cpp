@@ -1,4 +1,4 @@
-// The cache of plans: order of eviction, limit, figures, and plans that outlive their place.
+// The cache of plans: order of eviction, limit, figures, and plans that outlive their entry.
 #include <memory>
 
 #include "check.hpp"

@@ -114,7 +114,7 @@ void test_sort() {
       }
 }
 
-// Places of long lines without sorting them: one, the best, and several.
+// Indices of long lines without sorting them: one, the best, and several.
 void test_select() {
   for (DType dtype : {DType::float32, DType::int64}) {
     const int64_t lines = 2, n = itemsize(dtype) == 4 ? 5000 : 2600;
@@ -213,7 +213,7 @@ void test_complex() {
           kernels::sort::complex_gather(q, {x.get(), dtype, s.indices, k.order, values.get(),
                                             static_cast<int64_t*>(out.get()), n, 1, 1, dense(lines, n)});
         });
-    expect("complex: places", got, [&](int64_t i) { return double(want[size_t(i)]); }, 0);
+    expect("complex: indices", got, [&](int64_t i) { return double(want[size_t(i)]); }, 0);
     Bytes line(dtype, n);
     std::copy_n(values.data.begin(), line.data.size(), line.data.begin());
     const Bytes found =

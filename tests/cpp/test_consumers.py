@@ -128,10 +128,10 @@ print(out.tolist())
     assert printed == "[3.0, 3.0, 2.5, 2.5, 4.0, 3102.0]\n"
 
 
-def site_packages(folder: Path, *places: str) -> dict[str, str]:
-    """An environment of the consumer with stator in a site-packages of its own, and OpenBLAS in some places.
+def site_packages(folder: Path, *folders: str) -> dict[str, str]:
+    """An environment of the consumer with stator in a site-packages of its own, and OpenBLAS in some folders.
 
-    OpenBLAS that a place does not have is a file that cannot be opened.
+    OpenBLAS that a folder does not have is a file that cannot be opened.
     """
     library = folder / "stator/lib"
     library.mkdir(parents=True)
@@ -146,25 +146,25 @@ def site_packages(folder: Path, *places: str) -> dict[str, str]:
     (folder / "system/libscipy_openblas.so").write_text("no shared object")
     for place, path in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        if place in places:
+        if place in folders:
             path.symlink_to(openblas())
         elif place == "system":
             path.write_text("no shared object")
     environment = {**os.environ, "LD_LIBRARY_PATH": f"{library}:{folder / 'system'}"}
-    environment["STATOR_OPENBLAS"] = str(files["variable"]) if "variable" in places else ""
+    environment["STATOR_OPENBLAS"] = str(files["variable"]) if "variable" in folders else ""
     return environment
 
 
 @pytest.mark.parametrize(
-    ("places", "taken"),
+    ("folders", "taken"),
     [
         (("variable", "beside", "system"), "elsewhere/libopenblas.so.0"),
         (("beside", "system"), "scipy_openblas32/lib/libscipy_openblas.so"),
         (("system",), "system/libopenblas.so.0"),
     ],
 )
-def test_openblas_is_taken_from_the_first_place_that_has_it(consumer, tmp_path, places, taken):
-    lines = run(consumer, env=site_packages(tmp_path, *places)).splitlines()
+def test_openblas_is_taken_from_the_first_place_that_has_it(consumer, tmp_path, folders, taken):
+    lines = run(consumer, env=site_packages(tmp_path, *folders)).splitlines()
     assert lines[0] == "product: 4 5 10 11"
     assert lines[1].endswith(f": {tmp_path / taken}")
 

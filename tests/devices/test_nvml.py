@@ -1,4 +1,4 @@
-"""What NVML says of a GPU, which is found by its place on the PCI bus."""
+"""What NVML says of a GPU, which is found by its address on the PCI bus."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from stator.monitor import _figures
 
 
 class Nvml:
-    """A double of NVIDIA's binding, with two GPUs in the order of their places."""
+    """A double of NVIDIA's binding, with two GPUs in the order of their addresses."""
 
     NVMLError = ValueError
 

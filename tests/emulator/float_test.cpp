@@ -345,7 +345,7 @@ Settings perturbed(uint64_t seed) {
   return settings;
 }
 
-// The result of one instruction, executed at two places, for the bits of an operand.
+// The result of one instruction, executed in two functions, for the bits of an operand.
 struct Twice {
   uint32_t first, second;
 };

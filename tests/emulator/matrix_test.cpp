@@ -27,7 +27,7 @@ const Format f16{"f16", 16, to_half}, bf16{"bf16", 16, [](int v) { return std::b
     tf32{"tf32", 32, [](int v) { return std::bit_cast<U>(float(v)); }}, s8{"s8", 8, [](int v) { return U(v) & 255; }},
     u8{"u8", 8, [](int v) { return U(v) & 255; }};
 
-// The documented places: with g = lane / 4 and t = lane % 4, element i of A and B.
+// The documented layout: with g = lane / 4 and t = lane % 4, element i of A and B.
 struct Place {
   unsigned row, column;
 };

@@ -17,8 +17,8 @@ LAWS = {
     "bernoulli": lambda g, be: g.bernoulli(0.3, size=40),
     "integers": lambda g, be: g.integers(0, 1000, size=40, dtype="int16"),
     "wide integers": lambda g, be: g.integers(-(2**62), 2**62, size=40),
-    "few places": lambda g, be: g.permutation(20),
-    "many places": lambda g, be: g.permutation(1000),
+    "few elements": lambda g, be: g.permutation(20),
+    "many elements": lambda g, be: g.permutation(1000),
     "without replacement": lambda g, be: g.choice(300, size=30, replace=False),
     "dropout": lambda g, be: stator.nn.dropout(be.ones(50), 0.5, rng=g)[0],
 }

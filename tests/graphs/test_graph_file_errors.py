@@ -240,7 +240,7 @@ def test_a_file_that_is_cut_off_or_changed_anywhere_is_refused_or_read(be, tmp_p
 
 
 def fields(node, path=()):
-    """The places in a text, each with what is there."""
+    """The offsets in a text, each with what is there."""
     yield path, node
     for key, item in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
         yield from fields(item, (*path, key))

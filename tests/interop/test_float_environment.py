@@ -63,7 +63,7 @@ for _ in range(2):
         thread.join()
 right = results["nearest, flush 0"]
 bad = {name: [i for i, (a, b) in enumerate(zip(out, right)) if a != b] for name, out in results.items()}
-print(len(results), {name: places for name, places in bad.items() if places}, all(kept.values()))
+print(len(results), {name: indices for name, indices in bad.items() if indices}, all(kept.values()))
 """
 
 

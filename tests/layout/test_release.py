@@ -1,4 +1,4 @@
-"""What a release says of itself in several places is the same in all of them."""
+"""What a release says of itself in several files is the same in all of them."""
 
 import re
 import tomllib

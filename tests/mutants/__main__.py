@@ -10,13 +10,13 @@
 what is known of only these files. `run` draws faults by a seed, as many of each kind: a barrier, fence, wait or record
 that is gone, a mask or vector access that is shifted, a comparison, a predicate, arguments of a vendor call, a status
 that nobody sees. A longer draw begins with a shorter one. Each is applied without a rebuild, in a process of its own,
-to the tests that touch its place, the shortest first and up to `--seconds` of processor time, until one fails that
-passes without it; a status that nobody sees, to the tests in which each call fails. A fault whose place no test reached
+to the tests that reach it, the shortest first and up to `--seconds` of processor time, until one fails that
+passes without it; a status that nobody sees, to the tests in which each call fails. A fault that no test reached
 is listed and not counted. The table goes to FOLDER/mutants.tsv.
 
-`--only` judges some of those drawn, `--match` all places that fit a pattern, with `--tests` by these tests. `--symbols`
+`--only` judges some of those drawn, `--match` all that fit a pattern, with `--tests` by these tests. `--symbols`
 names the build folder's libstator.so where the installed one is stripped. Survivors that change nothing are listed in
-tests/mutants/redundant.tsv, with the reason; a line there that fits no place is an error.
+tests/mutants/redundant.tsv, with the reason; a line there that fits none is an error.
 """
 
 import argparse
@@ -150,7 +150,7 @@ def order_of(place):
 
 
 class Catalogue:
-    """The places that tests touch, by kind and name, and the tests of each."""
+    """The instructions that tests reach, by kind and name, and the tests of each."""
 
     def __init__(self, folder, symbols):
         parts = [json.loads(file.read_text()) for file in sorted((folder / "learned").glob("*.json"))]
@@ -158,7 +158,7 @@ class Catalogue:
             raise SystemExit(f"Nothing is known in {folder}: python -m tests.mutants learn comes first.")
         self.library = parts[0]["library"]
         old = [part for part in parts if part["build"] != build_of(self.library)]
-        if old:  # the places of calls are offsets into the library
+        if old:  # the addresses of calls are offsets into the library
             print(f"{len(old)} files were learned with another build: their calls of the runtime do not count.")
         for facts in (facts for part in old for facts in part["tests"].values()):
             facts["calls"] = []
@@ -170,7 +170,7 @@ class Catalogue:
                 for name in facts[what]:
                     by_name[name].append(test)
         self.places = {kind: defaultdict(list) for kind in KINDS}
-        self.keys = set()  # of all places, also of those in kernels that no test touches
+        self.keys = set()  # of all, also of those in kernels that no test touches
         for module in sorted({module for part in parts for module in part["modules"]}):
             self.add_module(module, (folder / f"{module}.ptx").read_text())
         by_name = defaultdict(lambda: {"sites": set(), "of": set()})
@@ -346,13 +346,13 @@ def reason_of(mutant, known):
 
 
 def redundant():
-    """By patterns of places, why a mutant there changes nothing."""
+    """By patterns, why a mutant there changes nothing."""
     with (HERE / "redundant.tsv").open() as file:
         return {row["place"]: row["reason"] for row in csv.DictReader(file, delimiter="\t")}
 
 
 def stale_lines(patterns, keys):
-    """The patterns that fit no place."""
+    """The patterns that fit nothing."""
     matches = {pattern: re.compile(translate(pattern)).match for pattern in patterns}
     return [pattern for pattern, match in matches.items() if not any(map(match, keys))]
 
@@ -375,7 +375,7 @@ def run(folder, options):
     known = redundant()
     # A pattern is judged by whatever was learned, which need not be all tests.
     if not options.match and (stale := stale_lines(known, catalogue.keys)):
-        print("These lines of redundant.tsv fit no place that is known:", *stale, sep="\n", file=sys.stderr)
+        print("These lines of redundant.tsv fit nothing that is known:", *stale, sep="\n", file=sys.stderr)
         return 1
     numbers = options.only or range(len(mutants))
     (folder / "drawn.json").write_text(json.dumps([{**m, "of": len(m["of"])} for m in mutants]))

@@ -63,7 +63,7 @@ def operands(text: str) -> list[str]:
 
 
 def changes(line: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, change, new line) of every change of the line. pmevent tells that the place was reached."""
+    """(kind, change, new line) of every change of the line. pmevent tells that it was reached."""
     if bare := BARE.match(line):
         yield "fence", "removed", f"{bare[2] or ''}pmevent 0;"
         return
@@ -157,7 +157,7 @@ def choices(lines: list[str]) -> set[str]:
 
 
 def find_places(module: str, text: str) -> tuple[list[Place], dict[str, set[str]], set[str]]:
-    """All places of a module, the functions that each function names, and the kernels."""
+    """All faults of a module, the functions that each function names, and the kernels."""
     lines, places, calls, kernels = text.split("\n"), [], {}, set()
     spans = list(functions(text))
     names = {s[0] for s in spans}

@@ -15,7 +15,7 @@ FAILED_TO_START = 70  # the exit status of a child whose tests did not begin
 
 
 def build_of(library):
-    """Tells two builds of a library apart: the places of calls are offsets into it."""
+    """Tells two builds of a library apart: the addresses of calls are offsets into it."""
     facts = os.stat(library)
     return f"{facts.st_size} {facts.st_mtime_ns}"
 
@@ -93,7 +93,7 @@ def bytes_at(argument):
 
 
 class Mutated:
-    """Applies a mutant, and writes which test noticed it and whether its place was reached."""
+    """Applies a mutant, and writes which test noticed it and whether it was reached."""
 
     def __init__(self, hooks, mutant, result):
         self.hooks, self.mutant, self.result = hooks, mutant, result

@@ -337,7 +337,7 @@ def calls(be):
 def indexing_calls(be, x, index):
     """As calls, for indexing with arrays and masks."""
     nn = stator.nn
-    # No place is written twice: which of the values stays is not defined, and a checker of races would say so.
+    # No element is written twice: which of the values stays is not defined, and a checker of races would say so.
     mask, along, places = x > 1, be.asarray(np.tile(np.arange(96), (64, 1))), be.asarray(np.arange(64))
     down = be.asarray(np.tile(np.arange(64)[:, None], (1, 96)))
     flat, one = stator.reshape(x, (-1,)), be.zeros((96,), dtype="float32")

@@ -140,7 +140,7 @@ def test_static_parameters_are_uploaded_once_until_they_change(be):
     assert be.statistics()["h2d_bytes"] - before == x.nbytes
     sequence.static(table, host).run()
     assert out.tolist() == [3, 5, 7, 9]
-    sequence.static(table, np.zeros(1), 24).run()  # another place
+    sequence.static(table, np.zeros(1), 24).run()  # another offset
     assert out.tolist() == [3, 5, 7, 1]
 
 

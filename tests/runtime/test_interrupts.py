@@ -27,7 +27,7 @@ LOOKS = ("RESUME", "CALL", "CALL_KW", "CALL_FUNCTION_EX", "JUMP_BACKWARD")
 
 @functools.cache
 def handlers(code):
-    """The places at which the code goes on after errors, each for a range of instructions."""
+    """The offsets at which the code goes on after errors, each for a range of instructions."""
     return dis.Bytecode(code).exception_entries
 
 
@@ -43,7 +43,7 @@ def in_destructor(frame):
 
 
 class Interrupter:
-    """Raises KeyboardInterrupt at one of the places where Python code of stator's looks for signals. at=0: counts them.
+    """Raises KeyboardInterrupt at one of the calls where Python code of stator's looks for signals. at=0: counts them.
 
     It comes before the instruction that follows, which therefore has to be in the same `try`.
     """

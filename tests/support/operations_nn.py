@@ -186,7 +186,7 @@ def local_response_norm_backward(be, dtype):
 
 
 def windows(x, padding):
-    """Windows of 3 x 3 at every second place of images, on two last axes."""
+    """Windows of 3 x 3 at every second position of images, on two last axes."""
     wide = np.pad(widen(x), [(0, 0)] * (x.ndim - 2) + [(1, 1)] * 2, constant_values=padding)
     return np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (-2, -1))[..., ::2, ::2, :, :]
 

@@ -295,7 +295,7 @@ def test_a_failure_to_write_leaves_no_part_of_a_snapshot(own, tmp_path, monkeypa
 
 
 def places(node, path=()):
-    """The places in a snapshot."""
+    """The fields in a snapshot."""
     yield path
     for key, item in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
         yield from places(item, (*path, key))

@@ -1,4 +1,4 @@
-"""Windows of images as columns, and the sums of columns at their places."""
+"""Windows of images as columns, and the sums of columns at their positions."""
 
 import inputs
 import numpy as np

@@ -200,7 +200,7 @@ def test_astype_between_all_pairs(be, dtype, to):
 @pytest.mark.parametrize(("dtype", "sign", "top"), [("int64", 1, 62), ("int64", -1, 62), ("uint64", 1, 63)])
 def test_the_lowest_bit_of_an_integer_rounds_it_away_from_a_tie(be, dtype, sign, top, to, digits):
     half = top - digits  # of the unit in the last place of 2**top, an even number: ties go to that
-    # Each bit in every place of a vector, and in each of the vectors that a thread has.
+    # Each bit at every index of a vector, and in each of the vectors that a thread has.
     bits = np.resize(np.repeat(np.arange(min(half, 12)), 8), 5000)
     x = np.array([sign * (2**top + 2**half + 2 ** int(b)) for b in bits], dtype)
     got = widen(stator.astype(be.asarray(x), to).to_numpy()).astype(np.float64)

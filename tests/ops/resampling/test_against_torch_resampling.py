@@ -20,7 +20,7 @@ def check(be, shape, dtype, **options):
 
     here = {k: v for k, v in options.items() if v is not None}
     want = theirs(tensor(x))
-    # Weights are differences of places, which grow with the axis.
+    # Weights are differences of positions, which grow with the axis.
     assert_close(nn.interpolate(be.asarray(x), **here), want, 64, max(8, *shape), str(options))
     g = draw(tuple(want.shape), dtype, 3)
     got = nn.interpolate_backward(be.asarray(g), be.asarray(x), **here)

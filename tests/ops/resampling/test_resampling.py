@@ -52,7 +52,7 @@ def test_interpolation_of_all_dtypes(be, mode, more, dtype):
 )
 def test_interpolation_beyond_a_tile(be, shape, size, mode, dtype):
     x, options = drawn(shape, dtype), {"size": size, "mode": mode}
-    units = 4 * max(shape)  # weights are differences of places, which grow with the axis
+    units = 4 * max(shape)  # weights are differences of positions, which grow with the axis
     close(nn.interpolate(be.asarray(x), **options), oracle.interpolate(widen(x), **options), max(64, units))
     g = drawn((*shape[:2], *size), dtype, 1)
     want = oracle.interpolate_backward(widen(g), widen(x), **options)

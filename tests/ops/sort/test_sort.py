@@ -116,7 +116,7 @@ def test_kthvalue(be):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(4, 90), (3, 40000)])
 def test_partition(be, dtype, shape):
-    """At all kinds of places; long lines of most dtypes at one, as what is chosen are keys of a width."""
+    """At all kinds of indices; long lines of most dtypes at one, as what is chosen are keys of a width."""
     x, n = drawn(shape, dtype), shape[1]
     ordered = np.take_along_axis(x, places(x), 1)
     kinds = [[n // 3, n // 3 + 1], 0, -1, [7, n // 2, -3], [*range(n - 20, n)]]

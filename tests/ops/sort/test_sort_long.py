@@ -13,7 +13,7 @@ def length(be):
 
 
 def ascending(x):
-    """A stable order with NaN last, of which the bits are compared: -0 and +0 keep their places."""
+    """A stable order with NaN last, of which the bits are compared: -0 and +0 keep their order."""
     return x[np.argsort(x, kind="stable")]
 
 

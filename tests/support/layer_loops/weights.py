@@ -88,7 +88,7 @@ def pixel_unshuffle(x, r):
 
 
 def within(place, extent, padding, align_corners):
-    """The place of an axis that the padding puts in the stead of one."""
+    """The index on an axis that the padding reads instead of one."""
     if padding == "zeros":
         return place
     if padding == "reflection":
