@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 import stator
 from stator.typing import ArrayLike
 
-SMALL = {"places": 30}
+SMALL = {"sites": 30}
 Carry = tuple[stator.Array, stator.Array, stator.Array, stator.Array]
 
 
-def make(places: int = 300) -> tuple[NDArray[Any], ...]:
-    """The places, and how much lies at each before and after."""
-    x = np.linspace(0, 1, places)
+def make(sites: int = 300) -> tuple[NDArray[Any], ...]:
+    """The sites, and how much lies at each before and after."""
+    x = np.linspace(0, 1, sites)
 
     def heap(*parts: tuple[float, float, float]) -> NDArray[Any]:
-        heights = np.full(places, 1e-3)
+        heights = np.full(sites, 1e-3)
         for share, middle, width in parts:
             heights += share * np.exp(-(((x - middle) / width) ** 2))
         found: NDArray[Any] = heights / heights.sum()
@@ -32,9 +32,9 @@ def make(places: int = 300) -> tuple[NDArray[Any], ...]:
     return x, heap((1, 0.35, 0.12)), heap((1, 0.3, 0.04), (0.6, 0.8, 0.08))
 
 
-def run(be: stator.Backend, places: ArrayLike, first: ArrayLike, last: ArrayLike) -> dict[str, stator.Array]:
+def run(be: stator.Backend, sites: ArrayLike, first: ArrayLike, last: ArrayLike) -> dict[str, stator.Array]:
     blur, tolerance = 2e-3, 1e-9
-    x, before, after = (be.asarray(v) for v in (places, first, last))
+    x, before, after = (be.asarray(v) for v in (sites, first, last))
     cost = (x[:, None] - x) ** 2
     wanted = stator.log(before)[:, None], stator.log(after)[None]
 
@@ -69,7 +69,7 @@ def draw(plt: Any, results: dict[str, Any]) -> None:
     left.set(xlabel="to", ylabel="from", title=f"The plan after {int(results['turns'])} turns")
     right.fill_between(x, results["before"], alpha=0.5, label="before")
     right.fill_between(x, results["after"], alpha=0.5, label="after")
-    right.set(xlabel="place", title="The heaps")
+    right.set(xlabel="position", title="The heaps")
     right.legend()
 
 

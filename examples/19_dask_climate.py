@@ -3,7 +3,7 @@
 
 Monthly temperatures of a grid are a dask array whose chunks are made on the device, one after another, so the whole
 series never has to fit there. dask calls stator on each chunk and joins the parts: the mean year, the departures from
-it, and the trend of every place. The trend that was put in is found again.
+it, and the trend of every cell. The trend that was put in is found again.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ SMALL = {"years": 6, "rows": 8, "columns": 12}
 
 
 def make(years: int = 40, rows: int = 60, columns: int = 120) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """The true trend of each place in degrees a year, how far north it is, and the number of years."""
+    """The true trend of each cell in degrees a year, how far north it is, and the number of years."""
     north, east = np.mgrid[-1 : 1 : rows * 1j, -1 : 1 : columns * 1j]
     return 0.02 + 0.04 * north**2 * (1 + 0.5 * np.sin(3 * np.pi * east)), north, years
 

@@ -32,7 +32,7 @@ def images(full: int, halves: int = 0) -> Draw:
 
 
 def indexed(full: int, halves: int) -> Draw:
-    """With the places of the largest element of each block."""
+    """With the indices of the largest element of each block."""
 
     def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
         drawn = images(full, halves)(plan, pool, turn)
