@@ -48,7 +48,9 @@ def executed_lines(build: Path) -> dict[str, dict[int, int]]:
 
     A source that no process has executed has a line table (.gcno) without counts; gcov says zero for its lines.
     """
-    tables = [p.resolve() for p in sorted(build.rglob("*.gcno")) if "stator_plain.dir" in p.parts]
+    tables = [
+        p.resolve() for p in sorted(build.rglob("*.gcno")) if {"stator_plain.dir", "stator_cuda.dir"} & {*p.parts}
+    ]
     if not tables:
         raise SystemExit(f"{build} has no objects with counts of lines: build with -DSTATOR_COVERAGE=ON")
     lines: dict[str, dict[int, int]] = {}

@@ -1,5 +1,5 @@
-// target_for: choose the target's name (cuda, host_checked, or the instruction-set level of this CPU), load its shared
-// object where it has one, and bind each launcher to the target's function once.
+// target_for: choose the target's name (cuda, host_checked, or host_ and the instruction-set level of this CPU), load
+// its shared object where it has one, and bind each launcher to the target's function once.
 #include "core/target.hpp"
 
 #include "runtime/shared_object.hpp"
@@ -12,10 +12,7 @@
 #include <string_view>
 
 using TargetFunction = const stator::kernels::TargetKernels*();
-extern "C" {
-TargetFunction stator_target_host_checked;
-__attribute__((weak)) TargetFunction stator_target_cuda;  // absent from a build without CUDA
-}
+extern "C" TargetFunction stator_target_host_checked;
 
 namespace stator {
 namespace {
@@ -31,13 +28,13 @@ std::string setting(const char* variable, std::string_view choices) {
   return value;
 }
 
-const kernels::TargetKernels* load(const std::string& isa) {
-  const std::string file = own_folder() + "libstator_host_" + isa + ".so";
+const kernels::TargetKernels* load(const std::string& name) {
+  const std::string file = own_folder() + "libstator_" + name + ".so";
   // Never closed: kernels may still be queued, and their code must outlive every backend.
   std::string cause;
   void* library = open_shared_object(file, "Backend", cause);
   if (!library) throw LibraryNotFoundError("Backend", cause, "Reinstall stator: the file belongs beside libstator.so");
-  const std::string symbol = "stator_target_host_" + isa;
+  const std::string symbol = "stator_target_" + name;
   auto* target = reinterpret_cast<TargetFunction*>(dlsym(library, symbol.c_str()));
   if (!target)
     throw LibraryNotFoundError("Backend", file + " has no " + symbol, "Reinstall stator: the files do not match");
@@ -97,7 +94,7 @@ void bind(const kernels::TargetKernels& target) {
   }
 }
 
-// The target of a name: "cuda", "host_checked", or an instruction-set level of the host. Opened and bound at first use.
+// The target of a name: "cuda", "host_checked", or "host_v2" to "host_v4". Opened and bound at first use.
 const kernels::TargetKernels& loaded(const std::string& name,
                                      const kernels::TargetKernels* (*open)(const std::string&)) {
   // One entry per level: tests change STATOR_HOST_ISA between backends.
@@ -113,16 +110,10 @@ const kernels::TargetKernels& loaded(const std::string& name,
 }  // namespace
 
 const kernels::TargetKernels& target_for(DeviceType type) {
-  if (type == DeviceType::cuda) {
-    if (!stator_target_cuda) {
-      throw DeviceUnavailableError("Backend", "this build of stator has no CUDA kernels",
-                                   "Build it with STATOR_CUDA=ON");
-    }
-    return loaded("cuda", [](const std::string&) { return stator_target_cuda(); });
-  }
+  if (type == DeviceType::cuda) return loaded("cuda", load);
   if (setting("STATOR_HOST_MODE", "fast checked") == "checked")
     return loaded("host_checked", [](const std::string&) { return stator_target_host_checked(); });
-  return loaded(host_isa(), load);
+  return loaded("host_" + host_isa(), load);
 }
 
 }  // namespace stator

@@ -65,14 +65,13 @@ class OpenContexts {
     open_.reserve(contexts_.size() + 1);
     bound_open_.reserve(contexts_.size() + 1);
     contexts_.push_back(&context);
-    (context.runtime().is_host() ? host_used_ : cuda_used_) = true;
-    if (hooked_) return;
-    // Registered after the CUDA runtime's own exit hooks, and therefore run before them.
+    if (std::exchange(context.runtime().is_host() ? host_used_ : cuda_used_, true)) return;
+    // Registered after the exit hooks of the CUDA runtime and of libstator_cuda.so, which is opened for the first
+    // context on cuda, and therefore run before them.
     std::atexit([] {
       runtime::leave_libraries();
       shutdown();
     });
-    hooked_ = true;
   }
 
   void remove(Context& context) {
@@ -173,7 +172,7 @@ class OpenContexts {
   std::vector<Context*> contexts_;
   std::vector<Context*> bound_;              // of them those of a binding's interpreter
   std::vector<Context*> open_, bound_open_;  // those that are being closed; the memory is reserved when they open
-  bool ending_ = false, bound_ending_ = false, hooked_ = false, host_used_ = false, cuda_used_ = false;
+  bool ending_ = false, bound_ending_ = false, host_used_ = false, cuda_used_ = false;
 };
 
 void enlist(Context& context) { OpenContexts::instance().add(context); }

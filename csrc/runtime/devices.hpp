@@ -11,7 +11,7 @@ using Attributes = std::vector<std::pair<std::string, int64_t>>;
 
 // The attributes that the CUDA runtime knows of the device, by the names of cudaDeviceAttr in lower case;
 // "peer_access_N" for every other device; and "memory_free", in bytes, where the driver tells it without making a
-// context. What the device does not say is left out. status::no_device in builds without CUDA.
+// context. What the device does not say is left out.
 Status cuda_attributes(int device, Attributes* out);
 // "workers", the CPUs that the process may use, and "memory_free".
 Status host_attributes(int device, Attributes* out);

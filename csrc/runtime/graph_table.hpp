@@ -1,5 +1,5 @@
 // Graphs: work of streams that is recorded instead of done, and launched as often as wanted. Two tables implement them,
-// cuda_graph.cpp and host/graph.cpp.
+// cuda/graph.cpp and host/graph.cpp.
 #pragma once
 
 #include <cstddef>

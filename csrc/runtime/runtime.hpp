@@ -1,6 +1,6 @@
-// The runtime layer: the only room that makes a CUDA runtime call. Two tables implement the calls (cuda_runtime.cpp,
-// host/runtime.cpp); Runtime adds what holds for each of them: failure injection, counters, order checks, status
-// checks.
+// The runtime layer: the only room that makes a CUDA runtime call. Two tables implement the calls
+// (cuda/runtime.cpp, host/runtime.cpp); Runtime adds what holds for each of them: failure injection, counters, order
+// checks, status checks.
 #pragma once
 
 #include "params/launch.hpp"

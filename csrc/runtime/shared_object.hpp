@@ -6,7 +6,8 @@
 
 namespace stator {
 
-// The folder of libstator.so with a slash at its end; empty where the dynamic linker does not say.
+// The folder of the library that this is linked into with a slash at its end; empty where the dynamic linker does not
+// say.
 std::string own_folder();
 
 // Whether this process, or the machine, can open no further file; `why` gets a sentence with the limit.

@@ -55,6 +55,52 @@ def test_cmake_consumer(consumer):
     assert lines[5] == "outstanding at the end: 0"
 
 
+@requirements.cuda_target
+@pytest.mark.emulates
+def test_backends_that_a_program_leaves_open_are_closed_at_its_end(consumer):
+    """Those on cuda too, whose library is opened when the first backend on the cpu has been."""
+    environment = {**os.environ, "STATOR_EMULATE": "h200:threads=1"}
+    command = [consumer.with_name("exit"), "cuda"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
+
+
+@pytest.fixture(scope="module")
+def toolkit() -> Path:
+    """The folder of the CUDA toolkit of the wheels."""
+    found = run(sys.executable, HERE.parents[1] / "cmake/find_cuda_wheels.py").strip()
+    if not found:
+        pytest.skip("there are no wheels of the CUDA toolkit")
+    return Path(found.split(";")[0])
+
+
+OWN_RUNTIME = """
+#include <cuda_runtime_api.h>
+#include <stator/stator.hpp>
+#include <cstdio>
+
+int main() {
+  int version = 0, count = 0;
+  cudaRuntimeGetVersion(&version);
+  cudaGetDeviceCount(&count);
+  std::printf("own runtime %d, stator's devices %d\\n", version / 1000, stator::device_count(stator::DeviceType::cuda));
+}
+"""
+
+
+@requirements.cuda_target
+@pytest.mark.emulates
+def test_a_program_with_a_cuda_runtime_of_its_own(tmp_path, toolkit):
+    """Its runtime and stator's do not meet: neither exports a symbol."""
+    (tmp_path / "main.cpp").write_text(OWN_RUNTIME)
+    folder = installed()
+    flags = ["-std=c++20", "-I", folder / "include", "-isystem", toolkit / "include"]
+    libraries = ["-L", folder / "lib", "-lstator", f"-Wl,-rpath,{folder}/lib", toolkit / "lib/libcudart_static.a"]
+    run("g++", *flags, tmp_path / "main.cpp", "-o", tmp_path / "main", *libraries, "-lpthread", "-ldl", "-lrt")
+    environment = {**os.environ, "STATOR_EMULATE": "h200:threads=1"}
+    assert run(tmp_path / "main", env=environment) == "own runtime 13, stator's devices 1\n"
+
+
 @pytest.fixture(scope="module")
 def calls(consumer) -> list[str]:
     """What tests/cpp/consumer/calls.cpp prints."""

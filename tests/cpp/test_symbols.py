@@ -10,7 +10,9 @@ import pytest
 from tests.cpp.test_consumers import installed
 
 FAST = sorted(path.stem.removeprefix("libstator_") for path in (installed() / "lib").glob("libstator_host_v*.so"))
-LIBRARIES = ["libstator.so", *(f"libstator_{target}.so" for target in FAST)]
+HOST_LIBRARIES = ["libstator.so", *(f"libstator_{target}.so" for target in FAST)]
+CUDA = "libstator_cuda.so"
+LIBRARIES = [*HOST_LIBRARIES, CUDA] if (installed() / "lib" / CUDA).exists() else HOST_LIBRARIES
 # Public functions are in these namespaces; all other symbols of stator are internal.
 TARGETS = ("cuda", "host_v2", "host_v3", "host_v4", "host_checked")
 
@@ -63,6 +65,20 @@ def test_a_fast_host_target_is_installed():
 @pytest.mark.parametrize("target", FAST)
 def test_a_host_target_exports_one_function(target):
     assert exported(f"libstator_{target}.so") == [f"stator_target_{target}"]
+
+
+def test_the_cuda_target_exports_its_kernels_and_its_runtime():
+    if CUDA not in LIBRARIES:
+        pytest.skip("this build has no cuda target")
+    assert sorted(exported(CUDA)) == ["stator_cuda_runtime", "stator_target_cuda"]
+
+
+@pytest.mark.parametrize("name", HOST_LIBRARIES)
+def test_host_libraries_have_no_symbol_of_cuda(name):
+    symbols = [line.split()[-1] for line in tool("nm", library(name)).splitlines()]
+    symbols += [line.split()[-1] for line in tool("nm", "-D", library(name)).splitlines()]
+    assert not [symbol for symbol in symbols if re.match(r"_*(cuda|cu[A-Z]|nv)", symbol)]
+    assert "nv_fatbin" not in tool("readelf", "-SW", library(name))
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

@@ -21,7 +21,7 @@ def test_code_for_gpus_is_read_over_the_padding_between_files(tmp_path):
 
 
 def test_the_installed_library_has_code_for_gpus_if_it_was_built_with_cuda():
-    images = elf.images(Path(_backend.__file__).parent / "lib/libstator.so")
+    images = elf.images(Path(_backend.__file__).parent / "lib/libstator_cuda.so")
     assert bool(images) == _table.build()["cuda"]
     assert all(image.architecture >= 80 and image.bytes > 0 for image in images)
 

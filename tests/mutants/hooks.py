@@ -28,6 +28,7 @@ class Hooks:
     def __init__(self):
         from stator import _backend
 
+        _backend.emulated("cuda")  # opens libstator_cuda.so, whose kernels the emulator then knows
         folder = Path(_backend.__file__).with_name("lib")
         self.library = folder / "libstator.so"
         self.emulator = ctypes.CDLL(str(folder / "libstator_emulator.so"))
@@ -47,11 +48,11 @@ class Hooks:
         return min(s[0] for s in spans), max(s[1] for s in spans)
 
     def site(self) -> str:
-        """Where libstator called from, as offsets: the frames above its shims and the functions that they serve."""
+        """Where libstator.so called the cuda table from, as offsets of the frames, from the inside."""
         low, high = self._range
         count = self._libc.backtrace(self._frames, len(self._frames))
         inside = [a - low for a in self._frames[:count] if a and low <= a < high]
-        return "+".join(f"{a:x}" for a in inside[2:8])
+        return "+".join(f"{a:x}" for a in inside[:6])
 
     def launches(self) -> dict[str, int]:
         counts = {}

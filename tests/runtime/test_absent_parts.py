@@ -1,9 +1,8 @@
-"""What the cuda target says of a missing driver, and of an emulator or doubles that are not there."""
+"""When the cuda target is opened, and the errors where it, its driver, the emulator or the doubles are not there."""
 
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -81,10 +80,60 @@ def without(tmp_path):
         for path in (Path(_backend.__file__).parent / "lib").iterdir():
             if path.name != name:
                 (package / "lib" / path.name).symlink_to(path)
-        found = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+        found = os.pathsep.join([str(tmp_path), *sys.path])
         return {**PLAIN, "STATOR_EMULATE": "h200:threads=1", "PYTHONPATH": found}, "-S"
 
     return make
+
+
+def test_an_import_and_a_cpu_backend_open_no_library_of_cuda():
+    program = """
+import stator
+with stator.Backend("cpu") as be, be.use():
+    float(stator.matmul(be.ones((40, 40)), be.ones((40, 40))).sum())
+print([line.split()[-1] for line in open("/proc/self/maps") if "cuda" in line.rpartition("/")[2]])
+"""
+    assert written(program, PLAIN).strip() == "[]"
+
+
+def test_the_cuda_target_opens_within_a_tenth_of_a_second():
+    program = """
+import time
+from stator import _backend
+start = time.process_time()
+_backend.emulated("cuda")
+print(time.process_time() - start, any("libstator_cuda.so" in line for line in open("/proc/self/maps")))
+"""
+    runs = [written(program, PLAIN).split() for _ in range(3)]
+    assert {opened for _, opened in runs} == {"True"}
+    assert min(float(seconds) for seconds, _ in runs) < 0.1
+
+
+UNAVAILABLE = """
+import stator
+try:
+    stator.Backend("cuda")
+except stator.errors.DeviceUnavailableError as error:
+    print(error)
+print(stator.Backend("cpu").device)
+"""
+
+
+def test_a_cuda_target_that_is_absent_is_a_typed_error(without):
+    message, device = written(UNAVAILABLE, *without("libstator_cuda.so")).splitlines()
+    assert "libstator_cuda.so: cannot open shared object file" in message
+    assert device == "cpu"
+
+
+def test_a_cuda_target_of_another_version_is_refused(without, tmp_path):
+    environment, option = without("libstator_cuda.so")
+    (tmp_path / "other.c").write_text(
+        'const char** stator_cuda_runtime() { static const char* v = "0.0.0"; return &v; }'
+    )
+    library = tmp_path / "stator/lib/libstator_cuda.so"
+    subprocess.run(["g++", "-xc", "-shared", "-fPIC", "-o", library, tmp_path / "other.c"], check=True)
+    message, _ = written(UNAVAILABLE, environment, option).splitlines()
+    assert "is of another version of stator" in message
 
 
 def test_an_emulator_that_is_absent_is_a_typed_error(without):

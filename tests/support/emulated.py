@@ -12,6 +12,7 @@ def library(name):
     """The emulator or its doubles of vendor libraries, by the middle of its name, as the installed stator opens it."""
     from stator import _backend
 
+    _backend.emulated("cuda")  # opens libstator_cuda.so, whose kernels the emulator then knows
     return ctypes.CDLL(str(pathlib.Path(_backend.__file__).with_name("lib") / f"libstator_{name}.so"))
 
 

@@ -175,7 +175,7 @@ def describe(site: Path, before: dict[str, Any], minutes: float) -> dict[str, An
     same = {f for f in families if families[f]["digest"] == before.get("families", {}).get(f, {}).get("digest")}
     known = {c["case"]: c["facts"] for c in before.get("pace", ()) if c["family"] in same and "facts" in c}
     if minutes > 0:
-        ratios = sass_per_ptx(site / "stator/lib/libstator.so", instructions)
+        ratios = sass_per_ptx(site / "stator/lib/libstator_cuda.so", instructions)
         if not ratios:
             print("cuobjdump is not installed: issue times are those of PTX")
         new = [c for c in cases if c["size"] == MODEL_SIZE and c["case"] not in known]

@@ -90,8 +90,11 @@ class Environment(SystemFiles):
     @cached_property
     def images(self) -> list[elf.Image] | None:
         """The code for GPUs of this build, empty for one without the cuda target; None where it cannot be read."""
+        path = self.folder / "libstator_cuda.so" if self.folder else None
+        if path and not path.exists() and not self.package.cuda_built:
+            return []
         try:
-            return elf.images(self.folder / "libstator.so") if self.folder else None
+            return elf.images(path) if path else None
         except (elf.BrokenFileError, OSError):  # the probe of stator's files says so
             return None
 

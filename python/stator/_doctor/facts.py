@@ -58,6 +58,7 @@ class Package:
 
     failure: str = ""
     version: str = ""
+    cuda_built: bool = False
     cuda_usable: bool = False
     cuda_reason: str = ""
     emulated: bool = False

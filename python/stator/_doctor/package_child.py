@@ -46,6 +46,7 @@ def report() -> dict[str, Any]:
     return {
         **configured,
         "version": _table.build()["version"],
+        "cuda_built": _table.build()["cuda"],
         "cuda_usable": usable,
         "cuda_reason": reason,
         "emulated": _backend.emulated("cuda"),

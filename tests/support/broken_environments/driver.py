@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from broken_environments.healthy import shared_object, write
+from broken_environments.healthy import write
 from broken_environments.registry import (
     broken,
     set_driver,
-    set_images,
     set_package,
     set_variables,
     without_driver,
@@ -111,7 +110,7 @@ def one_index_too_many(env):
     set_variables(env, CUDA_VISIBLE_DEVICES="0,1")
 
 
-@broken("build-without-cuda", "no code for GPUs")
+@broken("build-without-cuda", "no libstator_cuda.so")
 def host_build_on_a_machine_with_a_gpu(env):
-    set_images(env)
-    shared_object(env.folder / "libstator.so")
+    set_package(env, cuda_built=False)
+    (env.folder / "libstator_cuda.so").unlink()

@@ -97,7 +97,8 @@ def healthy(folder):
     )
     write(site / "numpy-2.3.0.dist-info/METADATA", "Name: numpy\nVersion: 2.3.0\n")
     lib = site / "stator/lib"
-    shared_object(lib / "libstator.so", nv_fatbin=fat_binary(("ptx", 80, 1000), ("code", 90, 900)))
+    shared_object(lib / "libstator.so")
+    shared_object(lib / "libstator_cuda.so", nv_fatbin=fat_binary(("ptx", 80, 1000), ("code", 90, 900)))
     for level in _FLAGS:
         shared_object(lib / f"libstator_host_{level}.so")
     (folder / "home").mkdir()
@@ -107,7 +108,9 @@ def healthy(folder):
         path=f"/usr/lib/libcuda.so.{DRIVER}", init=0, version=13000, devices=(H200,)
     )
     variables = ("STATOR_DEVICE", "STATOR_MEMORY_LIMIT")
-    env.package = Package(version=__version__, cuda_usable=True, libraries=libraries(site), variables=variables)
+    env.package = Package(
+        version=__version__, cuda_built=True, cuda_usable=True, libraries=libraries(site), variables=variables
+    )
     env.machine, env.allowed_cpus, env.start_method = "x86_64", 8, "spawn"
     env.shared_memory = Space(8 << 30, 4 << 30)
     env.limits = {"locked memory": None, "open files": 4096, "address space": None}

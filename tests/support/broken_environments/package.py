@@ -13,6 +13,11 @@ def no_host_kernels(env):
         path.unlink()
 
 
+@broken("files-missing", "libstator_cuda.so")
+def kernels_of_the_gpu_removed(env):
+    (env.folder / "libstator_cuda.so").unlink()
+
+
 @broken("files-missing", "libstator_host_v3.so")
 def copied_in_part(env):
     (env.folder / "libstator_host_v3.so").write_bytes(b"\x7fELF")

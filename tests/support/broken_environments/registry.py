@@ -31,7 +31,7 @@ def set_package(env, **changes):
 
 
 def set_images(env, *images):
-    shared_object(env.folder / "libstator.so", nv_fatbin=fat_binary(*images))
+    shared_object(env.folder / "libstator_cuda.so", nv_fatbin=fat_binary(*images))
 
 
 def without_library(env, name):

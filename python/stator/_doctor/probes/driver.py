@@ -141,7 +141,7 @@ def driver(env: Environment) -> Iterator[Finding]:
     seen = hardware(env)
     if env.images == []:
         if seen:
-            yield BUILD_WITHOUT_CUDA.found(f"{seen} exists; libstator.so has no code for GPUs")
+            yield BUILD_WITHOUT_CUDA.found(f"{seen} exists; {env.folder} has no libstator_cuda.so")
         return
     d = env.driver
     if d.failure:

@@ -27,7 +27,8 @@ NOT_BUILT = error(
 FILES_MISSING = error(
     "files-missing",
     "shared objects that belong to stator are missing or broken",
-    'The compiled modules need libstator.so, and device "cpu" one libstator_host_*.so.',
+    'The compiled modules need libstator.so, device "cpu" one libstator_host_*.so, '
+    'and device "cuda" libstator_cuda.so.',
     "Reinstall stator: its folder lib was changed, or copied in part.",
 )
 VERSIONS_DIFFER = error(
@@ -92,10 +93,11 @@ def files(env: Environment) -> Iterator[Finding]:
     if env.folder is None:
         return
     missing = [] if env.levels("stator_host") else [f"{env.folder}/libstator_host_*.so (none of v2, v3, v4)"]
-    library = env.folder / "libstator.so"
-    if not library.is_file():
-        missing.append(str(library))
-    for path in sorted({library, *env.folder.glob("libstator*.so")}):
+    needed = [env.folder / "libstator.so"]
+    if env.package.cuda_built:
+        needed.append(env.folder / "libstator_cuda.so")
+    missing += [str(path) for path in needed if not path.is_file()]
+    for path in sorted(env.folder.glob("libstator*.so")):
         if path.is_file():
             try:
                 elf.sections(path)

@@ -1,9 +1,9 @@
 // The CUDA runtime's functions that this library calls, as the linker hands them out (--wrap): while the environment's
 // STATOR_EMULATE describes devices, those of libstator_emulator.so, else the CUDA runtime's own.
-#include "runtime/cuda_shims.hpp"
+#include "runtime/cuda/shims.hpp"
 
+#include "runtime/cuda/shim.hpp"
 #include "runtime/shared_object.hpp"
-#include "runtime/shims/cuda_shim.hpp"
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 // Graphs of the cuda table: what the calls that may be captured tell them.
 #pragma once
 
-#include "runtime/cuda_call.hpp"
+#include "runtime/cuda/call.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,8 +1,9 @@
 // The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error in the
 // runtime's per-thread state.
-#include "runtime/cuda_call.hpp"
-#include "runtime/cuda_graph.hpp"
-#include "runtime/cuda_shims.hpp"
+#include "runtime/cuda.hpp"
+#include "runtime/cuda/call.hpp"
+#include "runtime/cuda/graph.hpp"
+#include "runtime/cuda/shims.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -37,7 +38,7 @@ template <class F>
 Status release(ContextHandle handle, std::atomic<int64_t>& count, F f) {
   count.fetch_sub(1);
   if (!handle) return released(f());
-  const DeviceScope scope(cuda_table(), context_of(handle).device);
+  const DeviceScope scope(cuda_calls, context_of(handle).device);
   return released(f());
 }
 
@@ -99,7 +100,7 @@ Status context_destroy(ContextHandle handle) {
 }
 
 Status device_synchronize(int device) {
-  const DeviceScope scope(cuda_table(), device);
+  const DeviceScope scope(cuda_calls, device);
   return scope.status() ? scope.status() : released(cudaDeviceSynchronize());
 }
 
@@ -398,64 +399,8 @@ std::string why_not(cudaError_t code, int driver) {
   return std::string("the NVIDIA driver reports ") + cudaGetErrorName(code) + ": " + cudaGetErrorString(code);
 }
 
-}  // namespace
-
-const Table& cuda_table() {
-  static constexpr Table table{
-      .target = "cuda",
-      .device_count = device_count,
-      .properties = properties,
-      .error_name = error_name,
-      .context_create = context_create,
-      .context_destroy = context_destroy,
-      .set_device = set_device,
-      .device_synchronize = device_synchronize,
-      .memory_device = memory_device,
-      .memory_info = memory_info,
-      .reserve = reserve,
-      .pool_keep = pool_keep,
-      .pool_trim = pool_trim,
-      .pool_free_bytes = pool_free_bytes,
-      .allocate = allocate,
-      .free = free_memory,
-      .allocate_pinned = allocate_pinned,
-      .free_pinned = free_pinned,
-      .register_host = register_host,
-      .unregister_host = unregister_host,
-      .copy = copy,
-      .pageable = is_pageable,
-      .fill = fill,
-      .stream_create = stream_create,
-      .stream_priorities = stream_priorities,
-      .stream_properties = stream_properties,
-      .stream_destroy = stream_destroy,
-      .stream_synchronize = stream_synchronize,
-      .stream_query = stream_query,
-      .stream_capturing = stream_capturing,
-      .stream_wait = stream_wait,
-      .host_function = host_function,
-      .event_create = event_create,
-      .event_destroy = event_destroy,
-      .event_record = event_record,
-      .event_query = event_query,
-      .event_synchronize = event_synchronize,
-      .event_elapsed = event_elapsed,
-      .prepare = prepare,
-      .launch = launch,
-      .host_work = nullptr,
-      .library = library,
-      .managed = &cuda_managed,
-      .programs = &cuda_programs,
-      .graphs = &cuda_graphs,
-      .inject_fault = inject_fault,
-      .fault_message = fault_message,
-      .outstanding = outstanding,
-  };
-  return table;
-}
-
 // Counting devices loads the driver but opens no context.
-bool cuda_available(std::string* reason) {
+bool available(std::string* reason) {
   int driver = 0, count = 0;
   cudaDriverGetVersion(&driver);
   const cudaError_t code = cudaGetDeviceCount(&count);
@@ -465,10 +410,74 @@ bool cuda_available(std::string* reason) {
   return false;
 }
 
-bool cuda_emulated() { return emulates(); }
+}  // namespace
 
-void cuda_name_work(std::string_view op) { name_emulated_work(op); }
-
-void cuda_lend(void* memory, size_t bytes, StreamHandle stream) { lend_emulated_memory(memory, bytes, stream); }
+constinit const Table cuda_calls{
+    .target = "cuda",
+    .device_count = device_count,
+    .properties = properties,
+    .error_name = error_name,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .set_device = set_device,
+    .device_synchronize = device_synchronize,
+    .memory_device = memory_device,
+    .memory_info = memory_info,
+    .reserve = reserve,
+    .pool_keep = pool_keep,
+    .pool_trim = pool_trim,
+    .pool_free_bytes = pool_free_bytes,
+    .allocate = allocate,
+    .free = free_memory,
+    .allocate_pinned = allocate_pinned,
+    .free_pinned = free_pinned,
+    .register_host = register_host,
+    .unregister_host = unregister_host,
+    .copy = copy,
+    .pageable = is_pageable,
+    .fill = fill,
+    .stream_create = stream_create,
+    .stream_priorities = stream_priorities,
+    .stream_properties = stream_properties,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .stream_query = stream_query,
+    .stream_capturing = stream_capturing,
+    .stream_wait = stream_wait,
+    .host_function = host_function,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_query = event_query,
+    .event_synchronize = event_synchronize,
+    .event_elapsed = event_elapsed,
+    .prepare = prepare,
+    .launch = launch,
+    .host_work = nullptr,
+    .library = library,
+    .managed = &cuda_managed,
+    .programs = &cuda_programs,
+    .graphs = &cuda_graphs,
+    .inject_fault = inject_fault,
+    .fault_message = fault_message,
+    .outstanding = outstanding,
+};
 
 }  // namespace stator::runtime
+
+const stator::runtime::CudaRuntime* stator_cuda_runtime() {
+  using namespace stator::runtime;
+  static const CudaRuntime runtime{.version = STATOR_VERSION,
+                                   .table = &cuda_calls,
+                                   .emulated = emulates(),
+                                   .available = available,
+                                   .attributes = attributes,
+                                   .copy_between = copy_between,
+                                   .share_memory = share_memory,
+                                   .name_work = name_emulated_work,
+                                   .lend = lend_emulated_memory,
+                                   .nvtx_state = nvtx_state,
+                                   .nvtx_push = nvtx_push,
+                                   .nvtx_pop = nvtx_pop};
+  return &runtime;
+}

@@ -1,5 +1,5 @@
 // Managed memory by the CUDA runtime.
-#include "runtime/cuda_call.hpp"
+#include "runtime/cuda/call.hpp"
 
 namespace stator::runtime {
 
@@ -28,7 +28,7 @@ Status allocate(ContextHandle handle, size_t bytes, void** out) {
 
 Status free_memory(int device, void* pointer, size_t) {
   cuda_managed_count.fetch_sub(1);
-  const DeviceScope scope(cuda_table(), device);
+  const DeviceScope scope(cuda_calls, device);
   return released(kind(device) == ManagedKind::migrating ? cudaFree(pointer) : cudaFreeHost(pointer));
 }
 

@@ -1,6 +1,6 @@
 // The cuda table's calls for programs, by the CUDA runtime's libraries (cudaLibrary_t): their code is loaded on a
 // device when it is first used there.
-#include "runtime/cuda_graph.hpp"
+#include "runtime/cuda/graph.hpp"
 
 namespace stator::runtime {
 namespace {
@@ -37,7 +37,7 @@ int load(ContextHandle handle, const void* image, ProgramHandle* out, char* log,
 }
 
 int unload(ContextHandle handle, ProgramHandle program) {
-  const DeviceScope scope(cuda_table(), context_of(handle).device);
+  const DeviceScope scope(cuda_calls, context_of(handle).device);
   return released(cudaLibraryUnload(library_of(program)));
 }
 

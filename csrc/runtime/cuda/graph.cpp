@@ -1,7 +1,7 @@
 // The cuda table's calls for graphs. A stream is captured by CUDA; after each call the node that it made is asked for,
 // and a kernel's arguments are kept beside it, so that launches can change them. What a library enqueues, copies and
 // fills are in the graph too, with the arguments of the capture.
-#include "runtime/cuda_graph.hpp"
+#include "runtime/cuda/graph.hpp"
 
 #include <algorithm>
 #include <cstring>

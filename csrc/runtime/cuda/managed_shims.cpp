@@ -1,5 +1,5 @@
-// The CUDA runtime's functions for managed memory, as ../cuda_shims.cpp has the others.
-#include "runtime/shims/cuda_shim.hpp"
+// The CUDA runtime's functions for managed memory, as shims.cpp has the others.
+#include "runtime/cuda/shim.hpp"
 
 #include <climits>
 

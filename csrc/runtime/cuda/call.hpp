@@ -2,13 +2,15 @@
 // runtime's per-thread state.
 #pragma once
 
-#include "runtime/runtime.hpp"
+#include "runtime/devices.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <unordered_set>
 
 namespace stator::runtime {
+
+extern const Table cuda_calls;
 
 struct CudaRecording;
 
@@ -46,7 +48,7 @@ inline Status released(cudaError_t code) { return code == cudaErrorCudartUnloadi
 
 template <class F>
 Status call(ContextHandle handle, F f) {
-  const DeviceScope scope(cuda_table(), context_of(handle).device);
+  const DeviceScope scope(cuda_calls, context_of(handle).device);
   return scope.status() ? scope.status() : done(f());
 }
 
@@ -58,5 +60,10 @@ extern const ManagedTable cuda_managed;
 extern std::atomic<int64_t> cuda_managed_count;  // allocations that were made and not freed
 extern const ProgramTable cuda_programs;
 extern const GraphTable cuda_graphs;
+
+// The members of CudaRuntime (runtime/cuda.hpp) that are neither here nor in shims.hpp.
+Status attributes(int device, Attributes* out);
+Status copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream);
+void share_memory(ContextHandle handle) noexcept;
 
 }  // namespace stator::runtime

@@ -1,7 +1,7 @@
 // Attributes of CUDA devices, and copies between them.
-#include "runtime/cuda_call.hpp"
-#include "runtime/cuda_shims.hpp"
 #include "runtime/devices.hpp"
+#include "runtime/cuda/call.hpp"
+#include "runtime/cuda/shims.hpp"
 
 #include <dlfcn.h>
 #include <new>
@@ -107,7 +107,7 @@ Status gather(int device, Attributes* out) {
       add(out, "peer_access_" + std::to_string(other), can);
   }
   if (!has_context(device)) return status::success;
-  const DeviceScope scope(cuda_table(), device);
+  const DeviceScope scope(cuda_calls, device);
   size_t free = 0, total = 0;
   if (scope.status() == status::success && done(cudaMemGetInfo(&free, &total)) == status::success)
     add(out, "memory_free", int64_t(free));
@@ -116,7 +116,7 @@ Status gather(int device, Attributes* out) {
 
 }  // namespace
 
-Status cuda_attributes(int device, Attributes* out) {
+Status attributes(int device, Attributes* out) {
   try {
     return gather(device, out);
   } catch (const std::bad_alloc&) {
@@ -126,7 +126,7 @@ Status cuda_attributes(int device, Attributes* out) {
 
 // Only its own device can access a pool's memory until others are let in, whatever access between devices was enabled
 // for other memory. Where a device cannot be let in, the driver stages copies, and other uses fail as they did.
-void cuda_share_memory(ContextHandle handle) noexcept {
+void share_memory(ContextHandle handle) noexcept {
   CudaContext& context = context_of(handle);
   int count = 0;
   if (done(cudaGetDeviceCount(&count)) || count < 2) return;
@@ -144,8 +144,7 @@ void cuda_share_memory(ContextHandle handle) noexcept {
   }
 }
 
-Status cuda_copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                         StreamHandle stream) {
+Status copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream) {
   return done(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream_of(stream)));
 }
 
