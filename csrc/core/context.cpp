@@ -18,8 +18,8 @@ using runtime::status::success;
 
 namespace {
 
-// How long the end of the process waits for work on the cpu, which may find a fault that is then told, before it drops
-// the work.
+// How long the end of the process waits for work on the cpu, which may find a fault that is then reported, before it
+// drops the work.
 constexpr auto grace = std::chrono::milliseconds(500);
 
 }  // namespace

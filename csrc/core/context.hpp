@@ -60,7 +60,7 @@ class Context final : public Box {
   MemoryRecord& memory_record() { return memory_record_; }
   int stream_count() const { return options_.stream_pool_size; }  // of its own; those of other libraries follow
   Ref<StreamBox> stream(int index) { return Ref<StreamBox>(&opened_stream(index)); }
-  // Created at first use; lives as long as the context. In the place of one that was given back to its library, whose
+  // Created at first use; lives as long as the context. In the slot of one that was returned to its library, whose
   // work is done, the default one.
   StreamBox& opened_stream(int index);
   // The stream in whose order memory for the stream of that index is allocated: another one where that is captured

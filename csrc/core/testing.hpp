@@ -20,7 +20,7 @@ STATOR_API void fault_next_launch(const Backend&);  // cpu: an asynchronous, sti
 // true: warnings are counted and not shown, for failures that are injected. Returns the count since the last call.
 STATOR_API int64_t hold_warnings(bool hold);
 STATOR_API void leak_buffer(const Backend&, size_t bytes);  // not tracked: the leak check must find it
-// {memory, pinned, streams, events, contexts}: what the runtime's table counts as not given back.
+// {memory, pinned, streams, events, contexts}: what the runtime's table counts as not released.
 STATOR_API std::array<int64_t, 6> outstanding(DeviceType);
 STATOR_API void set_block_seed(const Backend&, uint64_t seed);  // checked target: order of blocks and fibers
 

@@ -136,7 +136,7 @@ uint32_t Device::resident_blocks(const Kernel& kernel, const LaunchConfig& confi
   uint64_t blocks = std::min<uint64_t>(p.blocks_per_multiprocessor, p.threads_per_multiprocessor / 32 / warps);
   const uint64_t shared = (kernel.shared_bytes + config.dynamic_shared + p.shared_reserved + 127) / 128 * 128;
   blocks = std::min(blocks, p.shared_per_multiprocessor / shared);
-  // Registers are handed out to warps in pieces of 256.
+  // Registers are allocated to warps in pieces of 256.
   if (config.registers)
     blocks = std::min<uint64_t>(
         blocks, p.registers_per_multiprocessor / ((uint64_t(config.registers) * 32 + 255) / 256 * 256 * warps));

@@ -51,7 +51,7 @@ struct Services {
   void (*release)(void* pointer) = nullptr;
 
   // A violation of a contract that is not a bad access. The context's error becomes sticky if `sticky`, else it is only
-  // told.
+  // reported.
   void (*report)(const char* what, const char* sentence, bool sticky) = nullptr;
   // Chooses what the libraries leave open, such as the contents of workspaces. 0 is the tamest behaviour.
   uint64_t (*seed)() = nullptr;

@@ -1,5 +1,5 @@
 // Arena: the memory that work captured into a graph uses for its results and in between. It belongs to the graph for as
-// long as that may be launched, so that nobody else is given it.
+// long as that may be launched, so that it is not allocated again.
 #pragma once
 
 #include "memory/budget.hpp"
@@ -17,7 +17,7 @@ namespace stator {
 
 class Context;
 
-// Shared by the graph and by the buffers that lie in it. While the work is captured, what one of them gives back is
+// Shared by the graph and by the buffers that lie in it. While the work is captured, what one of them frees is
 // given to the next in stream order; afterwards addresses do not change any more.
 class Arena {
  public:
@@ -27,7 +27,7 @@ class Arena {
   Arena(const Arena&) = delete;
 
   // The block's home is `stream`. number: of the allocation, from 0; null for memory that no other allocation gets,
-  // before or afterwards, and that is never given back: a launch may write there before its work begins.
+  // before or afterwards, and that is never freed: a launch may write there before its work begins.
   Block take(size_t bytes, int stream, uint16_t op, int* number);
   void give_back(void* memory, int stream, uint32_t users) noexcept;
   // Between these the captured work may be repeated: existing memory keeps its contents for every round.
@@ -72,7 +72,7 @@ class Arena {
     Block block;
     size_t part;
   };
-  std::vector<Late> late_;  // given back in a part, to be used again after it
+  std::vector<Late> late_;  // freed in a part, to be used again after it
   std::array<FreeList, Backend::stream_limit> lists_;
   std::vector<Piece> pieces_;
 };

@@ -77,8 +77,7 @@ void return_memory(void* memory, void* stream) {
     const std::lock_guard lock(all.mutex);
     const auto found = all.buffers.find(memory);
     if (found == all.buffers.end())
-      throw ValueError(op_text(op), "memory that was not lent, or was given back before",
-                       "Give each address back once");
+      throw ValueError(op_text(op), "memory that was not lent, or was returned before", "Give each address back once");
     buffer = std::move(found->second);
     all.buffers.erase(found);
   }

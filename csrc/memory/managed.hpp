@@ -21,7 +21,7 @@ class Managed {
     return asked_;
   }
 
-  // Advice holds for the pages, so that nobody else may get them.
+  // Advice holds for the pages, so that they are not allocated again.
   void note_advice() { advised_.store(true, std::memory_order_relaxed); }
   bool advised() const { return advised_.load(std::memory_order_relaxed); }
 

@@ -13,7 +13,7 @@ class MemoryRecord {
  public:
   struct Entry {
     int64_t time;   // nanoseconds since the beginning
-    int64_t bytes;  // negative where they were given back
+    int64_t bytes;  // negative where they were freed
     uint16_t op;    // that took them
   };
   bool on() const { return on_.load(std::memory_order_relaxed); }

@@ -44,7 +44,7 @@ struct GraphTable {
   int (*size)(void* context, void* stream, size_t* nodes);
   // A number that the kernel of params::Condition passes on; only within the capture.
   int (*condition)(void* context, void* stream, uint64_t* handle);
-  // What is captured from here on, up to `leave`, runs only where the kernel said so, and if it `repeats` as long as it
+  // What is captured from here on, up to `leave`, runs only if the kernel sets it, and if it `repeats` as long as it
   // says so again. `more`: where the kernel writes it. Streams that were forked are joined before each.
   int (*enter)(void* context, void* stream, uint64_t handle, const uint32_t* more, bool repeats);
   int (*leave)(void* context, void* stream);

@@ -162,7 +162,7 @@ Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out, uint16_t
 Status Runtime::free_noexcept(void* pointer, size_t bytes, StreamHandle stream) {
   const Status injected = enter(Call::free);
   if (!context_) stream = nullptr;
-  // Other libraries may use the memory. A failure of their work is told by the next call.
+  // Other libraries may use the memory. A failure of their work is reported by the next call.
   if (!stream) table_.device_synchronize(device_);
   const Status done = table_.free(context_, pointer, bytes, stream);
   return injected ? injected : done;

@@ -149,7 +149,7 @@ struct Table {
   // cuda: the driver's pool takes so many bytes from the device, and keeps them until the context ends. Nothing on
   // host.
   Status (*reserve)(ContextHandle, size_t bytes);
-  // cuda: of what is freed, the driver's pool keeps so much that it has no more than `most` bytes; it gives back what
+  // cuda: of what is freed, the driver's pool keeps so much that it has no more than `most` bytes; it frees what
   // is free until it has `least` bytes, or `keep` of them are free; and says how many are free. Nothing, and 0, on
   // host.
   Status (*pool_keep)(ContextHandle, size_t most);
@@ -401,7 +401,7 @@ class Runtime {
   void set_blocking(bool blocking) { watch(Watch::blocking, blocking); }
   bool blocking() const { return watches(Watch::blocking); }
 
-  // The memory was freed or given back to its owner: the order checker forgets its history.
+  // The memory was freed or returned to its owner: the order checker forgets its history.
   void forget_buffer(const void* buffer);
   // The host reads or writes the buffer now (to_numpy of shared memory): checked as any other access.
   void host_access(const params::Access&, uint16_t op);

@@ -71,7 +71,7 @@ void StreamBox::adopt(runtime::StreamHandle stream, int priority, std::unique_pt
 void StreamBox::give_back(uint16_t op) {
   if (is_own())
     throw ValueError(op_text(op), "the backend's own stream " + std::to_string(index_),
-                     "It closes with the backend; give back streams of external_stream()");
+                     "It closes with the backend; release streams of external_stream()");
   synchronize(op);
   given_back_.store(true);
   dispose();
@@ -79,7 +79,7 @@ void StreamBox::give_back(uint16_t op) {
 
 void StreamBox::throw_closed_stream(uint16_t op) const {
   if (given_back_.load())
-    throw BackendClosedError(op_text(op), "the stream was given back to its library", "Take it again, or another one");
+    throw BackendClosedError(op_text(op), "the stream was returned to its library", "Take it again, or another one");
   get(op);
   throw BackendClosedError(op_text(op), "the stream is not open", "Use it again");
 }

@@ -1,4 +1,4 @@
-// Checks of memory that are not on the fast way, and what the checker of races is told.
+// Checks of memory that are not on the fast way, and what the checker of races receives.
 #include "emulator/machine/state.hpp"
 
 namespace stator::emulator::machine {

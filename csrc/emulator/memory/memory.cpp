@@ -36,7 +36,7 @@ std::string named(const Allocation& a) {
 }  // namespace
 
 Memory::Memory(uint64_t capacity, uint64_t quarantine) : capacity_(capacity), quarantine_(quarantine) {
-  // Only address space: pages are committed as they are handed out.
+  // Only address space: pages are committed as they are allocated.
   arena_bytes_ = round_up(capacity * 2 + quarantine * 2 + commit_step, commit_step);
   void* const arena = mmap(nullptr, arena_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (arena == MAP_FAILED)

@@ -102,7 +102,7 @@ void RaceChecker::Cell::add(const Mark& m) {
   last = m;
 }
 
-// Whoever races with what happened before an access of its kind races with that too, or with what came after it.
+// What races with what happened before an access of its kind races with that too, or with what came after it.
 void RaceChecker::Cell::drop_superseded(const BlockClock& clock, const Mark& by) {
   const auto drop = [&](Mark& m) {
     if ((by.strong && !(m.strong && (m.wide || !by.wide))) || (m.wrote && !by.wrote)) return;

@@ -58,7 +58,7 @@ struct Api {
   int (*allocate_from_pool)(void** pointer, size_t bytes, void* pool, void* stream);
   int (*free_in_order)(void* pointer, void* stream);
   int (*free)(void* pointer);
-  // In the order of the stream, the owner of an allocation hands out only its first `bytes`, and nothing of it counts
+  // In the order of the stream, the owner of an allocation lends only its first `bytes`, and nothing of it counts
   // as written any more. No function of CUDA: how a pool of stator's tells what it keeps.
   int (*lend)(void* pointer, size_t bytes, void* stream);
   int (*host_allocate)(void** pointer, size_t bytes, unsigned flags);

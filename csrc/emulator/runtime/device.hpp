@@ -17,7 +17,7 @@ namespace stator::emulator::runtime {
 struct Device {
   Device(int number, const Profile& of, const Settings& chosen);
 
-  // After a fault the context stays unusable until the process ends. The first report is kept, and told on stderr.
+  // After a fault the context stays unusable until the process ends. The first report is kept, and printed on stderr.
   void fail(const Report& report, const std::string& what);
   // Tells a report on stderr without other effect.
   void tell(const Report& report, const std::string& what = {}) const;

@@ -38,7 +38,7 @@ int get_kernel(void** kernel, const void* function) {
   return remembered(found ? error::success : error::invalid_device_function);
 }
 
-// A report that belongs to no work: it is told, and the call fails.
+// A report that belongs to no work: it is printed, and the call fails.
 int refused(Device& device, const Report& report) {
   device.tell(report);
   return error_of(report.fault);
@@ -65,7 +65,7 @@ MachineCode code_of(const Resolved& resolved) {
   return found == resolved.loaded->machine_code.end() ? MachineCode{} : found->second;
 }
 
-// What a launch of the kernel has, whoever launches.
+// What a launch of the kernel has, whichever call launches it.
 LaunchConfig config_of(Device& device, const Resolved& resolved) {
   LaunchConfig config;
   config.dynamic_shared_limit = device.kernels.opted(resolved.function);
@@ -216,7 +216,8 @@ int library_load(void** library, const void* image, char* log, size_t capacity) 
   });
 }
 
-// CUDA does not say what becomes of launches that wait; here they fail, for whoever unloads has to wait for them.
+// CUDA does not say what becomes of launches that wait; here they fail, since the caller of an unload has to wait for
+// them.
 int library_unload(void* library) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     auto* const binary = static_cast<FatBinary*>(library);

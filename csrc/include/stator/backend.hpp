@@ -187,7 +187,7 @@ class STATOR_API Backend {
   std::vector<Stream> streams(int count, int priority) const;
   // cuda: a stream of another library on the same device (a cudaStream_t, 1 for the legacy default stream), which is
   // not destroyed. The same one gives the same Stream. `release` runs as the deleter of foreign memory does: when the
-  // stream is given back or the backend has closed, until when it must exist, or at once where it is known; not after a
+  // stream is released or the backend has closed, until when it must exist, or at once where it is known; not after a
   // throw. ValueError beyond stream_limit streams of the backend's life, BackendMismatchError for a stream of another
   // device and on cpu.
   Stream external_stream(void* native, std::function<void()> release) const;
@@ -195,7 +195,7 @@ class STATOR_API Backend {
 
   std::vector<Resource> resources() const;  // live tracked objects, without the context and its pool
   MemoryStats memory() const;
-  // Another limit, of which cached memory is given back until it holds; 0 is none. ValueError below what is live.
+  // Another limit, of which cached memory is freed until it holds; 0 is none. ValueError below what is live.
   void set_memory_limit(size_t bytes) const;
   Statistics statistics() const;
   // Until the matching call with false, calls that would copy the backend's memory to the host throw HostCopyError, in

@@ -78,7 +78,7 @@ STATOR_API void set_memory_hook(const Backend&, void* owner, bool (*ask)(void*, 
 STATOR_API bool callbacks_pending() noexcept;
 
 // Whether an op that reads or writes each element of the array once is done within some microseconds and waits for
-// nothing, so that the binding need not let other threads in: little memory of the cpu that nobody else uses. False
+// nothing, so that the binding need not let other threads in: little memory of the cpu that has no other user. False
 // while callbacks_pending().
 STATOR_API bool is_brief(const Array&) noexcept;
 

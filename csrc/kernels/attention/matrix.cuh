@@ -276,7 +276,7 @@ struct MatrixWarp {
     });
   }
 
-  // Through the warp's own rows of `tile`, which nobody else reads any more.
+  // Through the warp's own rows of `tile`, which no other warp reads any more.
   STATOR_FN void finish(const Attention& p, bool hides, const Half& tile, int64_t head, int64_t first_query) {
     constexpr int rows = Strips * 2;  // of a lane
     float totals[rows], references[rows];

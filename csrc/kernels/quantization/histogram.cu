@@ -208,7 +208,7 @@ STATOR_KERNEL(Size) void histogram_search_kernel(params::HistogramSearch p) {
     end = next_end;
   }
   if (group.rank() != 0) return;
-  const bool any = min <= max;  // else nothing was observed, and the range is that of nothing
+  const bool any = min <= max;  // else nothing was observed, and the range is that of no elements
   *p.out_min = float(any ? min + width * double(start) : min);
   *p.out_max = float(any ? min + width * double(end + 1) : max);
 }

@@ -11,7 +11,7 @@ const cublas::Api& cublas_api(std::string_view op);
 const char* describe_cublas(int status);
 
 // A cuBLAS handle for one stream, which is also a cuBLASLt handle, with a workspace of ours: the library's own would be
-// memory that the pool does not know. Leased for one enqueue, so that nobody else changes the pointers of a plan
+// memory that the pool does not know. Leased for one enqueue, so that no other thread changes the pointers of a plan
 // meanwhile.
 struct BlasLease {
   BlasLease(runtime::Runtime& device, std::unique_ptr<Buffer> memory)

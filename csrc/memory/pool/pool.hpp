@@ -17,7 +17,7 @@ struct Block;
 // Size classes (512 bytes to 1 MiB in powers of two and their halves, above that multiples of 2 MiB with at most 1/8
 // slack), one free list per stream and class. A block that only its home stream used is reused there without an event;
 // otherwise its release records one event per other stream and reuse waits for them, as it does for events on the
-// streams of consumers of exported memory. Out of memory: release what is queued for it, give back every cached block,
+// streams of consumers of exported memory. Out of memory: release what is queued for it, free every cached block,
 // wait for pending work, and try again; then the same for as long as the memory hook wants; then throw OutOfMemoryError
 // with the figures.
 class Pool final : public Box {
@@ -44,7 +44,7 @@ class Pool final : public Box {
   Budgets& budgets() const;
   // What counts towards the budget of a scope. OutOfMemoryError, after the hook was asked, where it does not fit.
   Charge charge(uint32_t scope, size_t bytes, uint16_t op);
-  // Of an arena: blocks of its streams, without waiting for any other; given back, after the work that the streams
+  // Of an arena: blocks of its streams, without waiting for any other; freed, after the work that the streams
   // hold.
   Block take(size_t bytes, int home, uint16_t op);  // from the cache, else obtain
   void take_over(Block&& block, uint32_t users) noexcept;

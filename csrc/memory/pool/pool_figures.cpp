@@ -38,7 +38,7 @@ void Pool::reset_peak() {
   impl_->peak = impl_->live;
 }
 
-// The reservation of the arena is not given back, and the driver's pool keeps its own.
+// The reservation of the arena is not freed, and the driver's pool keeps its own.
 size_t Pool::trim_to(size_t keep, bool pinned) noexcept {
   size_t cached;
   {

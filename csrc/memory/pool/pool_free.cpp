@@ -73,7 +73,7 @@ void Pool::mark(Block& block, uint32_t streams) noexcept {
         continue;
       }
     } catch (const std::exception&) {
-      // No event could be had: the stream goes into `unmarked`, and whoever takes the block tries again.
+      // No event could be had: the stream goes into `unmarked`, and the next allocation of the block tries again.
     }
     if (event) keep_event(event);
     block.unmarked |= bit;

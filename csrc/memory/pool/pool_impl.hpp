@@ -44,7 +44,7 @@ class CachedSizes {
 };
 
 struct Pool::Impl {
-  // So much memory is had from the runtime before blocks of unused sizes are given back: as a
+  // So much memory is had from the runtime before blocks of unused sizes are freed: as a
   // multiple of the most that was live at once, in eighths, and at least.
   static constexpr size_t held_eighths = 13, held_at_least = size_t(256) << 20;
   mutable std::mutex mutex;  // guards all but the atomics; never held in a foreign call
@@ -111,7 +111,7 @@ struct Pool::Impl {
     most_live = std::max(most_live, live);
   }
 
-  // Before memory is had from the runtime: gives back what fits nothing that is asked for.
+  // Before memory is had from the runtime: frees what fits nothing that is asked for.
   void give_back_unasked(Pool& pool) noexcept;
 
   void from_live(size_t bytes, int home) {

@@ -81,7 +81,7 @@ Array ctc_loss(const Array& log_probs, const Array& targets, const Array& input_
                const CtcLossOptions& o, const Stream& stream) {
   OpCall call(Op::ctc_loss, {&log_probs, &targets, &input_lengths, &target_lengths}, stream);
   CtcLoss p = samples_of(call, nullptr, log_probs, targets, input_lengths, target_lengths, o);
-  if (p.samples == 0 && !p.each)  // the mean of nothing, or its sum
+  if (p.samples == 0 && !p.each)  // the mean of no samples, or their sum
     return full(log_probs.backend(), {}, Scalar(p.mean ? std::nan("") : 0.0), log_probs.dtype(), call.on());
   Array out = call.empty(p.each ? Dims{p.samples} : Dims{}, log_probs.dtype());
   if (out.size() == 0) return out;

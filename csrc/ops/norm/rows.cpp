@@ -84,7 +84,7 @@ NormGradients backward(OpCall& call, params::RowNorm p, const Array& grad, const
   NormGradients out{call.empty(x.shape(), x.dtype()), call.empty(weight_shape, x.dtype()), {}};
   if (with_bias) out.bias = call.empty(weight_shape, x.dtype());
   if (out.weight.size() == 0) return out;
-  if (x.size() == 0) p.rows = 0;  // the sums of nothing
+  if (x.size() == 0) p.rows = 0;  // the sums of no elements
   call.writes(out.x);
   call.writes(out.weight);
   if (out.bias) call.writes(*out.bias);

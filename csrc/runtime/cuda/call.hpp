@@ -52,8 +52,9 @@ Status call(ContextHandle handle, F f) {
   return scope.status() ? scope.status() : done(f());
 }
 
-// Opts the kernel in to all the dynamic shared memory that the device has for a block. A kernel has one limit, whoever
-// launches it: one that followed each launch would be too low for another thread's, and for that of a graph.
+// Opts the kernel in to all the dynamic shared memory that the device has for a block. A kernel has one limit,
+// whichever context launches it: one that followed each launch would be too low for another thread's, and for that of a
+// graph.
 cudaError_t opt_in(const void* kernel, int device);
 
 extern const ManagedTable cuda_managed;

@@ -19,7 +19,7 @@ bool emulates();
 const std::string& why_not_emulated();
 // The op whose work the calling thread enqueues next, for reports of emulated devices. The text is not copied.
 void name_emulated_work(std::string_view op);
-// Of memory that an emulated device gave, the first `bytes` are handed out in the order of the stream.
+// Of memory that an emulated device gave, the first `bytes` are lent in the order of the stream.
 void lend_emulated_memory(void* memory, size_t bytes, void* stream);
 // The report of the fault that made a device unusable; empty if there is none.
 std::string emulated_fault(int device);

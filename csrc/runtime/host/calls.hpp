@@ -7,7 +7,7 @@
 
 namespace stator::runtime::host {
 
-// Objects that were handed out and not given back.
+// Objects that were created and not released.
 struct Counts {
   std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0}, graphs{0};
 };

@@ -68,7 +68,7 @@ Status give_pinned(void* pointer);
 bool is_pinned(const void* pointer);
 Status note_registered(void* pointer, size_t bytes);
 Status forget_registered(void* pointer);
-void lock_memory();  // around a fork, so that the child does not inherit a lock that nobody holds
+void lock_memory();  // around a fork, so that the child does not inherit a lock that no thread holds
 void unlock_memory();
 
 }  // namespace stator::runtime::host

@@ -21,7 +21,7 @@ int stream_call(void* handle, F f) {
 bool captures(System& s, const std::shared_ptr<Capture>& capture);
 // Ends the capture for all of its streams.
 void leave_capture(System& s, const std::shared_ptr<Capture>& capture);
-// The same, and gives back the graph, if it was made for the capture, whose handles are gone then.
+// The same, and returns the graph, if it was made for the capture, whose handles are gone then.
 std::shared_ptr<Graph> drop_capture(System& s, std::shared_ptr<Capture> capture);
 
 }  // namespace stator::emulator::runtime

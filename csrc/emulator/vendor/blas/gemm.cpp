@@ -29,7 +29,7 @@ struct Matrices {
 
 bool known_algorithm(int a) { return (a >= -1 && a <= 23) || (a >= 99 && a <= 115) || a == 999; }
 
-// False where a fault was told.
+// False where a fault was reported.
 bool multiply_one(const char* name, Operands o, const Matrices& at) {
   const uint64_t item_a = size_of(o.type_a), item_b = size_of(o.type_b), item_c = size_of(o.type_c);
   const bool plain_a = o.op_a == Op(0), plain_b = o.op_b == Op(0);
@@ -54,7 +54,7 @@ bool multiply_one(const char* name, Operands o, const Matrices& at) {
 }
 
 // `check(arithmetic)` has what the two calls do not share; `each(batch, matrices)` gives a product's matrices, and is
-// false where a fault was told.
+// false where a fault was reported.
 template <class Check, class Each>
 Status multiply_batch(void* handle, const Call& x, Check check, Each each) {
   Status status = Status::success;

@@ -31,7 +31,7 @@ Range scratch_of(Handle& handle, Status& status) {
   const uint64_t bytes = uint64_t(services().compute_capability(handle.device) >= 90 ? 32 : 4) << 20;
   if (!handle.own_workspace) handle.own_workspace = services().allocate(bytes, "cuBLAS's own workspace");
   if (!handle.own_workspace) status = Status::alloc_failed;
-  // Nobody else reads it: only a few bytes are used.
+  // No other code reads it: only a few bytes are used.
   return bytes_at(handle.own_workspace, handle.own_workspace ? 256 : 0);
 }
 

@@ -59,8 +59,8 @@ bool writes(const char* what, const Range& range);
 bool reads_triangle(const char* what, const void* start, uint64_t item, bool upper, bool diagonal, int64_t n,
                     int64_t ld);
 
-// Bytes that are NaN in every floating type and initialised for nobody: what an output holds before it is written, and
-// what is left where a library says nothing.
+// Bytes that are NaN in every floating type and not initialised for readers: what an output holds before it is written,
+// and what is left where a library says nothing.
 void poison(const Range& range);
 void wrote(const Range& range);
 // Contents that change with the seed, as a library leaves them in a workspace.

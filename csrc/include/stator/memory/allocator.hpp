@@ -15,7 +15,7 @@ class STATOR_API Allocator {
   virtual ~Allocator() = default;
   // At least `bytes`, which are more than 0, for work that is enqueued on the stream from now on: cuda: a cudaStream_t,
   // aligned to 256 bytes, memory of the backend's device; cpu: aligned to 64 bytes, and the stream says nothing. Null
-  // or an exception where there is none: the backend then gives back what it keeps and asks once more.
+  // or an exception where there is none: the backend then frees what it keeps and asks once more.
   virtual void* allocate(size_t bytes, void* stream) = 0;
   // Called once for what allocate() gave, with its bytes, in the order of the stream, which need not be that of the
   // allocation. Null: no work uses the memory any more. On the cpu none does in any case.

@@ -8,7 +8,7 @@
 
 namespace stator {
 
-// Asked for memory by an allocation that failed when cached memory had been given back and work waited for: bytes are
+// Asked for memory by an allocation that failed when cached memory had been freed and work waited for: bytes are
 // those of the allocation, and round says how often it has asked before. True: something was freed, and the allocation
 // is tried again; false: it throws OutOfMemoryError. It runs on the thread that allocates, without a lock, and may call
 // stator: an allocation that fails in it asks no hook. What it throws counts as false, with a warning.
@@ -21,7 +21,7 @@ STATOR_API void set_memory_hook(const Backend&, MemoryHook hook);
 
 // Give cached memory back to the device, all kinds or page-locked memory, until no more than so many bytes of it are
 // cached. The one reservation of the policy arena, and memory_pool_size bytes of the driver's pool, stay. They return
-// the bytes that were given back; memory of cuda is the device's again when the streams have come so far.
+// the bytes that were freed; memory of cuda is the device's again when the streams have come so far.
 STATOR_API size_t trim_memory(const Backend&, size_t keep);
 STATOR_API size_t trim_pinned_memory(const Backend&, size_t keep);
 

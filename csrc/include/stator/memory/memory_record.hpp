@@ -7,7 +7,7 @@ namespace stator {
 
 struct MemoryEvent {
   double seconds;  // since the recording began
-  int64_t bytes;   // as asked for; negative where they were given back
+  int64_t bytes;   // as asked for; negative where they were freed
   std::string op;  // that took them
 };
 

@@ -9,7 +9,7 @@
 namespace stator::nn {
 
 // Of each element. input and target have one shape and dtype. reduction: "mean", "sum" (0-d results) or "none". The
-// mean of nothing is NaN.
+// mean of no elements is NaN.
 STATOR_API Array mse_loss(const Array& input, const Array& target, std::string_view reduction = "mean",
                           const Stream& = {});
 STATOR_API Array l1_loss(const Array& input, const Array& target, std::string_view reduction = "mean",
