@@ -35,5 +35,5 @@ cdef int after_wait(Backend backend) except -1
 cdef int warn_of_libraries() except -1
 # Lets go of a Python object that C++ owned; the `release` of the functions of interop.hpp.
 cdef void drop_owner(void* owner) noexcept with gil
-# After binding.let_go() of interop said so.
+# After binding.let_go() of interop allowed it.
 cdef void release_shared() noexcept

@@ -102,7 +102,7 @@ def advise(x: Array, advice: str, place: int | None) -> None:
 
 
 def advice_state(x: Array) -> tuple[bool, str | None, tuple[str, ...]] | None:
-    """Whether the pages are read mostly, their preferred location, and who accesses them; None where nobody knows."""
+    """Whether the pages are read mostly, their preferred location, and who accesses them; None if unknown."""
     cdef Array array = as_given(x, "UnifiedAllocation.access_hints")
     cdef optional[cpp.AdviceState] state
     cdef size_t i
