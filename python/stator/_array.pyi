@@ -100,7 +100,7 @@ class Array:
     @property
     def backend(self) -> Backend: ...
     def choose(self, choices: Array | Sequence[Any], out: Array | None = None, mode: str = 'raise') -> Array:
-        """At each place the element of the choice that the array names, as numpy.choose."""
+        """At each position the element of the choice that the array names, as numpy.choose."""
         ...
     def clip(self, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
         """The elements limited to the range from min to max, as numpy.clip; stator.clip for real arrays and numbers.
@@ -228,7 +228,7 @@ class Array:
         """
         ...
     def searchsorted(self, v: Array | complex | Sequence[Any], side: str = "left", sorter: Array | Sequence[int] | None = None) -> Array:
-        """The places of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
+        """The indices of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
 
         Asynchronous.
         """

@@ -26,8 +26,8 @@ class Backend:
 
         It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
         it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
-        BackendMismatchError for a stream of another device. A handle that is not a stream cannot be told from one: CUDA
-        follows it, and the process ends.
+        BackendMismatchError for a stream of another device. The handle is not checked: one that is not a stream ends
+        the process in CUDA.
         """
         ...
     def info(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What dask.array has to be told about stator's arrays: that they may be chunks, and how to count their elements.
+"""What dask.array has to know about stator's arrays: that they may be chunks, and how to count their elements.
 
 Everything else of dask.array goes through NumPy's protocols. dask has no hook by which a library can say this before
 dask is imported, so it is declared where a process that has imported dask.array first uses arrays.
@@ -20,7 +20,7 @@ _told = False
 
 
 def tell() -> None:
-    """Tells dask.array, if this process has imported it and has not been told."""
+    """Tells dask.array, if this process has imported it and does not know them yet."""
     global _told
     if not _told and "dask.array.backends" in sys.modules:
         _told = True

@@ -38,7 +38,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
     """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
 
     ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
-    with length 1. Of a matrix without elements it is 0, as a sum of nothing; InvalidValueError for the smallest of no
+    with length 1. Of a matrix without elements it is 0, as an empty sum; InvalidValueError for the smallest of no
     rows (-inf), columns (-1) or singular values (-2).
     """
     ...

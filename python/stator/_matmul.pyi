@@ -58,7 +58,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation:
     """activation(x @ weight.T + bias): x (..., in), weight (out, in), bias (out,). Asynchronous.
 
     Floating dtypes. activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'. Bias and activation are
-    applied to the float32 sums in one launch after the product, rounded once; on cuda a bias alone, 'relu', and
+    applied to the float32 sums in one launch after the product, rounded once; on cuda only a bias, 'relu', and
     'gelu_tanh' of halves are part of the library's call.
     """
     ...

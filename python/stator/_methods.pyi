@@ -35,7 +35,7 @@ def round(x: Array, decimals: int = 0, out: Array | None = None) -> Array:
     """
     ...
 def searchsorted(x: Array, v: Array | complex | Sequence[Any], side: str = "left", sorter: Array | Sequence[int] | None = None) -> Array:
-    """The places of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
+    """The indices of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
 
     Asynchronous.
     """

@@ -189,7 +189,7 @@ class Backend(
 
     @property
     def config(self) -> BackendConfig:
-        """What it was opened with, whatever said so: Backend(config=be.config) opens one of the same."""
+        """What it was opened with, from whatever source: Backend(config=be.config) opens one of the same."""
         return BackendConfig(self.device_name, **self.options)
 
     @property
@@ -208,7 +208,7 @@ class Backend(
         return _backend.current_stream(self)
 
     def stream_pool(self, count: int, /, *, priority: int = 0) -> StreamPool:
-        """Streams after the default one that are handed out in turn.
+        """Streams after the default one that are returned in turn.
 
         count: 1 to 7. priority: of them all, see stream(). Pools may share streams. InvalidValueError where the backend
         has fewer streams that have the priority or were not used yet.

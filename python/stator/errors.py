@@ -66,7 +66,7 @@ class CudaError(StatorError):
 
 
 class OutOfMemoryError(StatorError, MemoryError):
-    """An allocation failed, even after cached memory was given back.
+    """An allocation failed, even after cached memory was freed.
 
     The figures are in bytes; .limit is 0 without a memory_limit. .owners has what holds the most, the largest first:
     (op, bytes, count) for live arrays of one size that one op made. Where a budget of Backend.scoped() is used up,

@@ -142,5 +142,5 @@ class Environment(SystemFiles):
 
     @cached_property
     def start_method(self) -> str:
-        """How multiprocessing starts processes unless told otherwise."""
+        """How multiprocessing starts processes unless configured otherwise."""
         return multiprocessing.get_all_start_methods()[0]

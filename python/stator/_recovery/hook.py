@@ -1,4 +1,4 @@
-"""The hook of stator.errors.set_hook, and exceptions that nobody can catch."""
+"""The hook of stator.errors.set_hook, and exceptions that no caller can catch."""
 
 from __future__ import annotations
 

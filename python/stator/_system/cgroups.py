@@ -49,7 +49,7 @@ def memory(files: SystemFiles) -> float:
 
 def room(files: SystemFiles) -> float:
     """The bytes that the process may take beside what its groups have; infinite without a limit. What groups have of
-    files that were not used lately does not count, since it is given back when memory is needed."""
+    files that were not used lately does not count, since it is freed when memory is needed."""
     found = math.inf
     for folder, second in _folders(files, "memory"):
         names = ("memory.max", "memory.current") if second else ("memory.limit_in_bytes", "memory.usage_in_bytes")

@@ -98,7 +98,7 @@ class BackendConfig:
 
     @classmethod
     def default_config(cls) -> Self:
-        """The defaults, each of them said. Those of sizes are None."""
+        """The defaults, each of them set. Those of sizes are None."""
         return cls.from_dict({name: field.default for name, field in FIELDS.items()})
 
     def merge(self, other: BackendConfig) -> Self:

@@ -97,7 +97,7 @@ def recording_of(graph: Graph) -> object:
     """The recorder of the capture, None where there was none."""
     ...
 def replace(graph: Graph, previous: Graph) -> None:
-    """Takes over the executable of a graph that differs in arguments alone."""
+    """Takes over the executable of a graph that differs only in arguments."""
     ...
 def settle(graph: Graph, earlier: Graph) -> bool:
     """Whether launches can change the arguments, as an earlier capture with other ones shows."""

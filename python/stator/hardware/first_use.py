@@ -1,4 +1,4 @@
-"""Whether the driver compiles the kernels of this build for a GPU, and who is told so."""
+"""Whether the driver compiles the kernels of this build for a GPU, and the message about it."""
 
 import logging
 import os

@@ -21,7 +21,7 @@ class DeviceAllocator(Protocol):
     back once, in the order of that stream. stream: a cudaStream_t as an integer that has __cuda_stream__(); 0 says that
     nothing uses the memory any more, and on the cpu the stream has no meaning. Any thread calls them, several at once
     too, and they call no function of the backend that they serve. What allocate() raises becomes .allocator_error of an
-    OutOfMemoryError, after what the backend kept was given back and it was asked once more.
+    OutOfMemoryError, after what the backend kept was freed and it was asked once more.
     """
 
     def allocate(self, nbytes: int, stream: int, /) -> int:
@@ -139,7 +139,7 @@ class PoolAllocator:
     """The pool of a backend as an allocator for other libraries, such as RMM's CallbackMemoryResource.
 
     device: the backend, or a device's shared one. What it lends counts as exported memory of the backend, which may
-    close before it is given back.
+    close before it is freed.
 
     >>> pool = stator.memory.PoolAllocator(be)
     >>> address = pool.allocate(1024)

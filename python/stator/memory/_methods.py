@@ -84,7 +84,7 @@ class BackendMemory:
 
         callback(nbytes) frees something, such as arrays of a cache, and returns True to have the allocation of nbytes
         bytes tried again, at most 16 times; or False, and then the spill callback is asked, and else
-        OutOfMemoryError raised. It is called when cached memory was given back and work waited for, on the thread that
+        OutOfMemoryError raised. It is called when cached memory was freed and work waited for, on the thread that
         allocates, without a lock. It may call stator; allocations that fail in it raise and call no callback, what it
         makes belongs to no scope, and close() of the backend raises UnsupportedError in it. What it raises goes to
         sys.unraisablehook, and counts as False. On cuda, what it does with a stream that is being captured raises
@@ -121,9 +121,9 @@ class BackendMemory:
         return self._set_memory_callback("spill", callback, "Backend.set_spill_callback")
 
     def trim_memory(self, keep: int = 0) -> int:
-        """Gives cached memory back until at most `keep` bytes are cached; returns how many were given back.
+        """Gives cached memory back until at most `keep` bytes are cached; returns how many were freed.
 
-        Whole blocks are given back, the largest first, page-locked memory last. What pool_policy="arena" reserved, and
+        Whole blocks are freed, the largest first, page-locked memory last. What pool_policy="arena" reserved, and
         memory_pool_size bytes of the driver's pool, stay. Does not wait: on cuda the device has the memory when the
         streams have come so far. DTypeError and InvalidValueError for what is not a number of bytes.
 
@@ -136,7 +136,7 @@ class BackendMemory:
         return self._trim(keep, False, "Backend.trim_memory")
 
     def trim_pinned_memory(self, keep: int = 0) -> int:
-        """As trim_memory(), but only of page-locked memory. Waits for copies that still use what is given back.
+        """As trim_memory(), but only of page-locked memory. Waits for copies that still use what is freed.
 
         >>> with stator.Backend("cpu") as other:
         ...     x = other.asarray([1.0, 2.0], pinned=True)

@@ -1,7 +1,7 @@
 """Snapshots: what Backend.top() gives, and the file through which another process asks for one.
 
 The reader puts an empty file PATH.request beside the path; the process that monitors sees it at its next sample,
-writes the snapshot to PATH in one step, and removes the request. So nothing is written while nobody reads.
+writes the snapshot to PATH in one step, and removes the request. So nothing is written without a reader.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def request_of(path: Path) -> Path:
 
 
 def write(backend: Backend, path: Path) -> None:
-    """Writes a snapshot in one step, so that nobody reads a half of it. OSError where that fails."""
+    """Writes a snapshot in one step, so that no reader gets a half of it. OSError where that fails."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         with part.open("x", encoding="utf-8") as file:  # a new file, and through no link

@@ -151,7 +151,7 @@ def max_pool2d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
 
     kernel_size, stride, padding and dilation are integers, or one for each axis; stride=None is kernel_size. padding is
     at most half of kernel_size. ceil_mode: the last window may reach beyond the end. NaN is the largest, and a window
-    of padding alone gives -inf. return_indices: the result is (y, indices), int64 in the plane of the spatial axes, of
+    of only padding gives -inf. return_indices: the result is (y, indices), int64 in the plane of the spatial axes, of
     the first of equal elements; -1 where there is none.
 
     >>> stator.nn.max_pool2d(be.ones((1, 3, 4, 6)), 3, 2, 1).shape

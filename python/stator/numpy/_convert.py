@@ -113,7 +113,7 @@ def floating(x: Array) -> Array:
 
 
 def places(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
-    """An index argument, which may also be a NumPy array; a list of nothing is int64."""
+    """An index argument, which may also be a NumPy array; an empty list is int64."""
     if isinstance(value, np.ndarray):
         value = stator.asarray(value, device=None if like is None else like.backend)
     x = array(value, op, like=like)

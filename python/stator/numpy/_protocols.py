@@ -56,7 +56,7 @@ def _returned(value: Any) -> Any:
 
 
 def array_function(function: Callable[..., Any], types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The function of stator.numpy that has the name of NumPy's; dtypes are given back as NumPy's."""
+    """The function of stator.numpy that has the name of NumPy's; dtypes are returned as NumPy's."""
     tell()
     if not all(issubclass(t, (Array, np.ndarray)) for t in types):
         return NotImplemented

@@ -84,7 +84,7 @@ def _named(op: str, where: str = "") -> Iterator[None]:
 class _Run:
     """A run: what it uses until it ends, and its work once that was enqueued. Thread-safe from then on.
 
-    It has begun nothing when it is made, so that whoever makes it can undo what it begins.
+    It has begun nothing when it is made, so that its maker can undo what it begins.
     """
 
     def __init__(self, backend: Backend, stream: Stream) -> None:

@@ -131,7 +131,7 @@ class Ring:
         self._slots = memory[start:].view(item)
         with self._stream:
             self._claimed: Array = backend.zeros(1, dtype="uint64")
-        # Nobody puts anything while an emulated kernel runs.
+        # The host puts no items while an emulated kernel runs.
         self._polls = 0 if emulated("cuda") else polls
         self._put = self._launches = 0
         self._owed = False  # an item may have no launch after it

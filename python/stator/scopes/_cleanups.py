@@ -1,4 +1,4 @@
-"""Cleanups: each runs once, the newest first, whoever asks first: its holder, a scope, the backend or the process."""
+"""Cleanups: each runs once, the newest first, when its holder, a scope, the backend or the process ends."""
 
 from __future__ import annotations
 

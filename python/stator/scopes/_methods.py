@@ -55,7 +55,7 @@ def stack_of(backend: Backend, op: str) -> CleanupStack:
 def shutdown() -> None:
     """Runs the cleanups of resources and closes every backend that Python opened, as its end does. Waits.
 
-    On the cpu, work that nobody can see the results of is waited for half a second, and dropped where it has not begun.
+    On the cpu, work whose results cannot be read is waited for half a second, and dropped where it has not begun.
     """
     cleanups = sys.modules.get("stator.scopes._cleanups")  # loaded where there are any
     if cleanups is not None:
@@ -151,7 +151,7 @@ class BackendResources:
         cleanup(resource) runs at the end of the holder's `with`, when the holder is collected, at the end of the scope
         that it was made in, when the backend closes, or at the end of the process, whichever comes first; of several
         the newest first. One that raises stops no other: close() then raises CleanupError when all is closed, and at
-        the end of the process sys.unraisablehook is told.
+        the end of the process sys.unraisablehook is called.
 
         >>> log = []
         >>> other = stator.Backend("cpu")

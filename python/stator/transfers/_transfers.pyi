@@ -16,7 +16,7 @@ class PendingReads:
         """Waits for the stream's work before the copies and for these, and writes the host's memory. Once."""
         ...
 def begin_reads(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> PendingReads:
-    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.programs.
+    """Enqueues copies to the host, after the event of the result. Asynchronous. Used by stator.programs.
 
     lent: the copies go straight to the host's memory.
     """

@@ -55,7 +55,7 @@ DEVICE_PROHIBITED = error(
 DEVICE_EXCLUSIVE = note(
     "device-exclusive",
     "the compute mode of the GPU is exclusive",
-    "One process at a time can use the device; others are told that it is busy.",
+    "One process at a time can use the device; others get the error that it is busy.",
     "Run nvidia-smi -i INDEX -c DEFAULT as an administrator, if several processes are to share it.",
 )
 

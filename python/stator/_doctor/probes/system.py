@@ -51,7 +51,7 @@ MEMORY_UNSEEN = warning(
 )
 FORK = note(
     "fork",
-    "multiprocessing starts processes by fork unless told otherwise",
+    "multiprocessing starts processes by fork unless configured otherwise",
     "A backend that was opened before the fork raises ForkedProcessError in the child, and CUDA does not work there.",
     'Call multiprocessing.set_start_method("spawn") or ("forkserver") first, or open backends after the fork.',
 )

@@ -19,7 +19,7 @@ _MATRIX_ORDERS = {"fro", "nuc", 1, -1, 2, -2, float("inf"), float("-inf")}
 def _vector(x: Array, ord: Any, axis: Any, keepdims: bool) -> Array:
     if isinstance(ord, str):
         raise InvalidValueError(f"ord={ord!r} for vectors", op="linalg.norm", remedy="Pass a number.")
-    if ord == float("inf") and x.size == 0:  # the largest of nothing is 0, as in NumPy
+    if ord == float("inf") and x.size == 0:  # the largest of no elements is 0, as in NumPy
         return stator.sum(stator.abs(x), axis=axis, keepdims=keepdims)
     return linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
 
