@@ -108,7 +108,7 @@ Bytes elements(Op op, DType dtype, int64_t n) {
   return x;
 }
 
-// The extreme of nothing is the other extreme of the dtype.
+// The extreme of no elements is the other extreme of the dtype.
 double of_nothing(Op op, DType dtype) {
   const bool largest = op == Op::max || op == Op::nanmax;
   return visit(dtype, [&]<class T>(type_tag<T>) -> double {
@@ -247,7 +247,7 @@ void test_layout(const Case& c, DType dtype, const Layout& l, Mask masking, cons
 // The mask leaves nothing.
 void test_nothing(const Case& c, DType dtype) {
   Task t = task_of(c, dtype, true);
-  t.name += " of nothing";
+  t.name += " of no elements";
   Bytes x = elements(c.op, dtype, 3 * 40), mask(DType::bool_, 3 * 40);
   params::Reduction& r = t.r;
   r.in = x.get();

@@ -428,7 +428,7 @@ int main(int argc, char** argv) {
                            {{"every direction of rounding is exact", directed_roundings},
                             {"flushing, saturation, extremes and comparisons", flushing_and_limits},
                             {"every comparison of floating numbers and pairs", every_comparison},
-                            {"conversions to small formats round as told", to_small_formats},
+                            {"conversions to small formats round as documented", to_small_formats},
                             {"conversions from small formats are exact", from_small_formats},
                             {"conversions between integers and floats", integers},
                             {"arithmetic in 16 bits is rounded once", half_arithmetic},

@@ -1,5 +1,5 @@
-// Launches of the runtime's double: fat binaries in each packing, limits, faults that end a context, and what is told
-// of launches.
+// Launches of the runtime's double: fat binaries in each packing, limits, faults that end a context, and what is
+// reported of launches.
 #include "emulator/runtime/record.hpp"
 
 #include "runtime_support.hpp"
@@ -155,7 +155,7 @@ void launches_are_kept_while_watched() {
     check(launch_fill(api, memory, 7, threads, stream) == 0 && api.stream_synchronize(stream) == 0, "launched");
   };
   fill(8);
-  check(seen().empty(), "nobody watches");
+  check(seen().empty(), "no observer");
   stator_emulator_watch(1);
   fill(64);
   fill(33);
@@ -176,7 +176,7 @@ void launches_are_kept_while_watched() {
   check(seen().size() == 1, "and keeps what comes");
   stator_emulator_watch(0);
   fill(1);
-  check(seen().empty(), "nobody watches any more");
+  check(seen().empty(), "no observer any more");
 }
 
 void a_launch_that_fails_is_not_kept() {

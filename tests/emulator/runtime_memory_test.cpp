@@ -131,7 +131,7 @@ void registered_memory() {
   check(api.host_free(at) == error::invalid_value && api.free(at) == error::invalid_value, "the wrong frees");
   check(api.host_unregister(pinned) == error::not_registered, "what was allocated");
   check(api.host_unregister(at) == 0 && api.host_unregister(at) == error::not_registered, "an end, once");
-  check(api.host_unregister(nullptr) == error::invalid_value, "the end of nothing");
+  check(api.host_unregister(nullptr) == error::invalid_value, "a null pointer");
   check(api.pointer_attributes(at, &type, &index) == 0 && type == 0, "pageable again");
 }
 
@@ -167,7 +167,7 @@ void hints_hold_for_the_pages_of_managed_memory() {
   char* const second = static_cast<char*>(memory) + 4096;
   const auto told = [&](int attribute, const void* from, size_t size) {
     int value = 7;
-    check(api.range_attribute(&value, sizeof value, attribute, from, size) == 0, "told");
+    check(api.range_attribute(&value, sizeof value, attribute, from, size) == 0, "range attribute");
     return value;
   };
   check(told(read_mostly, memory, bytes) == 0 && told(preferred, memory, bytes) == -2, "nothing yet");

@@ -193,7 +193,7 @@ void a_capture_takes_work_and_runs_none() {
   check(api.stream_begin_capture(stream, 0) == 0 && api.stream_begin_capture(stream, 0) == error::illegal_state,
         "once");
   check(api.stream_is_capturing(stream, &state) == 0 && state == 1, "captured");
-  check(stator_emulator_services()->is_capturing(stream), "libraries are told");
+  check(stator_emulator_services()->is_capturing(stream), "libraries see it");
   note(stream, log, 'a');
   check(api.stream_end_capture(stream, &graph) == 0 && api.stream_end_capture(stream, &graph) == error::illegal_state,
         "ends once");
@@ -245,7 +245,7 @@ void the_legacy_stream_and_a_capture_that_waits_for_it() {
   int state = 0;
   check(api.stream_begin_capture(nullptr, 0) == error::capture_unsupported, "the legacy stream is never captured");
   check(api.stream_begin_capture(captured, 0) == 0, "begun");
-  check(api.stream_is_capturing(nullptr, &state) == error::capture_implicit, "told, and nothing ends");
+  check(api.stream_is_capturing(nullptr, &state) == error::capture_implicit, "refused, and nothing ends");
   check(api.stream_is_capturing(captured, &state) == 0 && state == 1, "still valid");
   check(api.event_record(event, nullptr) == error::capture_implicit, "refused");
   check(api.stream_end_capture(captured, &graph) == error::capture_invalidated, "which ended it");

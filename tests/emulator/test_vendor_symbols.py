@@ -1,4 +1,4 @@
-"""Every symbol of a vendor library that libs/cuda looks up has a double, and there is no double that nobody uses."""
+"""Every symbol of a vendor library that libs/cuda looks up has a double, and there is no double without a use."""
 
 import re
 from pathlib import Path

@@ -23,7 +23,7 @@ def exported():
         return stator.asarray(np.arange(1000.0))
 
 def use_again(be):
-    "Takes the memory that was given back last, and writes to it."
+    "Takes the memory that was freed last, and writes to it."
     y = be.full((1000,), -1.0, dtype=stator.float64)
     be.synchronize()
     return y.data_ptr
@@ -168,7 +168,7 @@ capsule = y.__dlpack__(stream=stream)
 library.read_later(stream, address, 1000)
 del x, y, capsule
 other.synchronize()
-be.resources()  # gives back what waits for it
+be.resources()  # frees what waits for it
 use_again(be)
 library.synchronize_device()
 assert library.seen == values

@@ -51,7 +51,7 @@ def numbers(values):
 
 
 class Producer:
-    """A DLPack producer of [0, 1, 2], of which each field can be told wrongly; counts the calls of its deleter."""
+    """A DLPack producer of [0, 1, 2], of which each field can be wrong; counts the calls of its deleter."""
 
     def __init__(self, major=1, shape=(3,), strides=(1,), claimed=(CPU, 0), device=(CPU, 0), **fields):
         self.memory = np.arange(3.0)

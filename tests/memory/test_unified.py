@@ -1,4 +1,4 @@
-"""Unified allocations: copies, prefetches, advice and what is told of them, and what is refused."""
+"""Unified allocations: copies, prefetches, advice and what is reported of them, and what is refused."""
 
 from datetime import UTC, datetime, timedelta
 

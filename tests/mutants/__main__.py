@@ -9,9 +9,9 @@
 `learn` runs the tests of device cuda once on the emulated device and notes what each touches; with `--tests` it renews
 what is known of only these files. `run` draws faults by a seed, as many of each kind: a barrier, fence, wait or record
 that is gone, a mask or vector access that is shifted, a comparison, a predicate, arguments of a vendor call, a status
-that nobody sees. A longer draw begins with a shorter one. Each is applied without a rebuild, in a process of its own,
+that no test sees. A longer draw begins with a shorter one. Each is applied without a rebuild, in a process of its own,
 to the tests that reach it, the shortest first and up to `--seconds` of processor time, until one fails that
-passes without it; a status that nobody sees, to the tests in which each call fails. A fault that no test reached
+passes without it; a status that no test sees, to the tests in which each call fails. A fault that no test reached
 is listed and not counted. The table goes to FOLDER/mutants.tsv.
 
 `--only` judges some of those drawn, `--match` all that fit a pattern, with `--tests` by these tests. `--symbols`
@@ -50,13 +50,13 @@ from places import base_name, find_places  # noqa: E402
 from session import FAILED_TO_START, Learner, Mutated, build_of, run_tests  # noqa: E402
 
 PLAIN, RACES = "h200:seed=1:threads=1", "h200:races:seed=1:threads=1"
-LATEST = "h200:threads=1"  # work runs as late as it may, so that whoever does not wait for it meets it undone
+LATEST = "h200:threads=1"  # work runs as late as it may, so that a reader that does not wait for it meets it undone
 MODES = {"barrier": RACES, "fence": RACES, "wait": LATEST, "record": LATEST, "synchronize": LATEST}
 KINDS = ("barrier", "fence", "mask", "vector", "comparison", "predicate", "wait", "record", "synchronize")
 KINDS += ("runtime status", "vendor swap", "vendor move", "vendor status")
 CALLS = {"stream_wait": "wait", "event_record": "record"}
 CALLS |= {"stream_synchronize": "synchronize", "event_synchronize": "synchronize"}
-FAILING = {  # a status that nobody sees matters where a call fails
+FAILING = {  # a status that is not checked matters where a call fails
     "runtime status": "tests/runtime/test_runtime_failures.py",
     "vendor status": "tests/runtime/test_vendor_failures.py",
 }
@@ -96,7 +96,7 @@ def child(mode, tests, make, log, limit):
 
 
 def learn_file(folder, file):
-    """Whether it could be learned, and what pytest said of it."""
+    """Whether it could be learned, and what pytest printed."""
     part = folder / "learned" / (str(file).replace(os.sep, "-") + ".json")
     log, without = part.with_suffix(".log"), []
     while True:

@@ -14,7 +14,7 @@ import stator
 from stator import fft, sparse
 
 F = torch.nn.functional
-torch.sparse.check_sparse_tensor_invariants.disable()  # where it is not said, torch warns
+torch.sparse.check_sparse_tensor_invariants.disable()  # where it is not set, torch warns
 FLOATING = [*inputs.FLOATS, "complex64", "complex128"]
 
 

@@ -114,10 +114,10 @@ BAD = {
     "axis of a scalar": (lambda a: stator.var(a.be.zeros(()), axis=0), E.AxisError),
     "two axes of a position": (lambda a: stator.argmax(a.x, axis=(0, 1)), E.AxisError),
     "softmax axis": (lambda a: stator.nn.softmax(a.x, axis=-3), E.AxisError),
-    "the largest of nothing": (lambda a: stator.max(a.empty), E.InvalidValueError),
+    "the largest of no elements": (lambda a: stator.max(a.empty), E.InvalidValueError),
     "the least of no row": (lambda a: stator.nanmin(a.empty, axis=0), E.InvalidValueError),
-    "the index of the largest of nothing": (lambda a: stator.argmax(a.empty, axis=0), E.InvalidValueError),
-    "the largest modulus of nothing": (
+    "the index of the largest of no elements": (lambda a: stator.argmax(a.empty, axis=0), E.InvalidValueError),
+    "the largest modulus of no elements": (
         lambda a: stator.linalg.vector_norm(a.empty, ord=float("inf")),
         E.InvalidValueError,
     ),

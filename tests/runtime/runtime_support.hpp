@@ -19,7 +19,7 @@ namespace stator::test {
 using namespace stator::runtime;
 
 inline constexpr unsigned order_checks = 1, poison_checks = 2;
-inline constexpr int64_t big = int64_t(1) << 30;  // bytes that nobody runs inline
+inline constexpr int64_t big = int64_t(1) << 30;  // bytes that are never run inline
 
 struct Body {
   const std::function<void(int64_t, int64_t)>* run;

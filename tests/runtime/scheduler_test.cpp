@@ -1,4 +1,5 @@
-// Who runs the host table's work: every CPU while there is work, nobody while there is none, for any number of threads.
+// Who runs the host table's work: every CPU while there is work, no thread while there is none, for any number of
+// threads.
 #include "runtime_support.hpp"
 #include "threads.hpp"
 

@@ -110,7 +110,7 @@ def test_every_call_of_a_library_may_fail(emulated, name):
     assert called
     replaced = set()
     for symbol in called:
-        if "estroy" in symbol:  # a status of a release is nobody's: it says nothing about results
+        if "estroy" in symbol:  # a status of a release has no reader: it says nothing about results
             continue
         with stator.Backend(device) as be:
             with doubles.answered(symbol, FAILED) as answers:

@@ -1,4 +1,4 @@
-"""The life of backends: opened, closed, opened again, several at once, in asyncio; and those that nobody closed."""
+"""The life of backends: opened, closed, opened again, several at once, in asyncio; and those that were not closed."""
 
 import asyncio
 import gc

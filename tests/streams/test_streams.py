@@ -1,4 +1,4 @@
-"""What the streams of a backend share: memory that one gives back and another takes, and copies through the host.
+"""What the streams of a backend share: memory that one frees and another takes, and copies through the host.
 
 An emulated device runs nothing before a thread waits for it, so that an order that is missing shows each time.
 """
@@ -25,7 +25,7 @@ def read(be, number, x):
 
 @pytest.fixture
 def fresh(be):
-    """The backend without cached memory: what is given back next is taken next."""
+    """The backend without cached memory: what is freed next is taken next."""
     be.synchronize()
     be.empty_cache()
     return be
@@ -102,7 +102,7 @@ def test_borrowed_memory_is_given_back_after_the_work_on_it(cuda):
         borrowed = stator.asarray(owner, copy=False)
         more = borrowed + 1
     del owner, borrowed
-    for _ in range(2):  # one call sees that the memory can be given back, the next one does it
+    for _ in range(2):  # one call sees that the memory can be freed, the next one does it
         cuda.zeros(1)
     assert read(cuda, 1, more) == [3.0] * COUNT
     for _ in range(2):

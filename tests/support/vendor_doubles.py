@@ -34,7 +34,7 @@ _outer = Interceptor()  # what stays between callers and doubles, whatever else 
 
 
 def intercept(interceptor: Interceptor) -> None:
-    """Puts it between callers and doubles for good: it also sees what `answered` answers."""
+    """Puts it between callers and doubles until the process ends: it also sees what `answered` answers."""
     global _outer
     _outer = interceptor
     library("vendor").stator_vendor_intercept(ctypes.byref(_outer))

@@ -1,5 +1,5 @@
 // Calls that a program of C++ makes on the host target, one line of output each. Its macros have names that the headers
-// of stator use too; the standard library, which is not told of them, is included before.
+// of stator use too; the standard library, which does not know them, is included before.
 #include <cstdio>
 #include <functional>
 #include <map>

@@ -101,7 +101,7 @@ Info info_of(const Setting& s, void* stream) {
   Info info;
   void* const* nodes = nullptr;
   size_t count = 0;
-  check(s.api.stream_capture_info(stream, &info.state, &info.id, &info.graph, &nodes, &count) == 0, "told");
+  check(s.api.stream_capture_info(stream, &info.state, &info.id, &info.graph, &nodes, &count) == 0, "capture info");
   if (info.state == 1) info.nodes.assign(nodes, nodes + count);
   return info;
 }

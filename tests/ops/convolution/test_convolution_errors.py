@@ -81,7 +81,7 @@ REFUSED = {
     "unfold of two axes": (lambda a: nn.unfold(a.x[0, 0], 2), E.ShapeError, r"\(5, 6\)"),
     "unfold of integers": (lambda a: nn.unfold(a.whole, 2), E.DTypeError, "int32"),
     "windows larger than x": (lambda a: nn.unfold(a.x, 6), E.ShapeError, "6 elements on an axis of 5"),
-    "windows of nothing": (lambda a: nn.unfold(a.x, 0), E.InvalidValueError, "kernel_size"),
+    "empty windows": (lambda a: nn.unfold(a.x, 0), E.InvalidValueError, "kernel_size"),
     "rows of fold": (lambda a: nn.fold(a.ones(1, 10, 20), (5, 6), 2), E.ShapeError, "windows of 4 elements, 20"),
     "windows of fold": (lambda a: nn.fold(a.ones(1, 8, 21), (5, 6), 2), E.ShapeError, "21"),
     "axes of fold": (lambda a: nn.fold(a.ones(8), (5, 6), 2), E.ShapeError, r"\(8,\)"),

@@ -116,7 +116,7 @@ def outcome(call, x):
             return found
     told = [
         w.category for w in seen if w.category is not RuntimeWarning
-    ]  # of an overflow to infinity, which is not said
+    ]  # of an overflow to infinity, without a warning
     return (x.to_numpy() if isinstance(x, stator.Array) else x).tolist(), told
 
 
