@@ -1,5 +1,5 @@
 # Sets STATOR_HOST_ISAS: the x86-64 levels that fast host targets are built for. As with CUDA architectures, a build
-# serves its own machine unless told otherwise; a wheel to give away names them all: -DSTATOR_HOST_ISA="v2;v3;v4".
+# serves its own machine unless configured otherwise; a wheel to give away names them all: -DSTATOR_HOST_ISA="v2;v3;v4".
 
 if(STATOR_HOST_ISA STREQUAL "native")
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null

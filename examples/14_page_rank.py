@@ -32,7 +32,7 @@ def run(
     start, end = be.asarray(links[0]), be.asarray(links[1])
     outgoing = stator.bincount(start, minlength=pages).astype("float64")
     follow = stator.sparse.COO(1 / outgoing[start], end, start, (pages, pages)).to_csr()
-    lost = outgoing == 0  # whoever is on a page without links starts again
+    lost = outgoing == 0  # a visitor of a page without links starts again
     ranks, changes = be.full((pages,), 1 / pages, dtype="float64"), list[stator.Array]()
     for _ in range(turns):
         anew = (1 - damping) / pages + damping * stator.sum(stator.where(lost, ranks, 0.0)) / pages

@@ -86,7 +86,7 @@ def section(prefix: str) -> list[str]:
         "",
         f"## {place}",
         "",
-        f"Of {total} functions {present} are here: {counts['same']} are the same, {counts['differs']} differ as said.",
+        f"Of {total} functions {present} are here: {counts['same']} are the same, {counts['differs']} differ as below.",
         "",
         "The same: " + ", ".join(f"`{r.name}`" for r in rows if r.how == "same" and not r.absent) + ".",
     ]

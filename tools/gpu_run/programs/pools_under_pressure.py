@@ -1,4 +1,4 @@
-"""Arrays made and freed on eight streams while 95 % of the memory is in use: nobody gets memory that is still read."""
+"""Arrays made and freed on eight streams while 95 % of the memory is in use: no array gets memory that is read."""
 
 from __future__ import annotations
 
