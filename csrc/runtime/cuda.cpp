@@ -43,7 +43,7 @@ const CudaRuntime* find(std::string& reason) {
   return found;
 }
 
-// For calls that nobody makes before cuda_available() or nvtx_state() has found it.
+// For calls after cuda_available() or nvtx_state() has found it.
 const CudaRuntime& opened() {
   std::string reason;
   return *find(reason);
