@@ -1,5 +1,5 @@
-// Powers of two that bring elements near 1, where the sum of their squares leaves the range of its type or loses digits
-// at its lower end.
+// Powers of two that scale elements to near 1, where the sum of their squares leaves the range of its type or loses
+// digits at its lower end.
 #pragma once
 
 #include "device/math/math.cuh"
@@ -20,7 +20,7 @@ struct SquareRange {
   STATOR_FN static A power(int exponent) { return std::bit_cast<A>(Bits(Bits(exponent + bias) << mantissa)); }
   // Whether a sum of squares is finite and has lost no square that matters.
   STATOR_FN static bool has(A sum) { return sum >= power(-most) && isfinite(sum); }
-  // The power of two that brings a magnitude near 1; 1 for 0, infinity and NaN.
+  // The power of two that scales a magnitude to near 1; 1 for 0, infinity and NaN.
   STATOR_FN static A factor(A largest) {
     if (!(largest > A(0)) || !isfinite(largest)) return A(1);
     const int exponent = bias - int(std::bit_cast<Bits>(largest) >> mantissa);

@@ -21,7 +21,7 @@ struct alignas(N * sizeof(T)) Vec {
 template <class T>
 inline constexpr int vector_width = 16 / int(sizeof(T));
 
-// Whether an access of so many bytes, a power of two, may begin at p.
+// Whether an access of `bytes`, a power of two, may begin at p.
 STATOR_HD bool is_aligned(const void* p, int64_t bytes = 16) {
   return reinterpret_cast<uintptr_t>(p) % uintptr_t(bytes) == 0;
 }

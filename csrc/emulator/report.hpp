@@ -49,7 +49,7 @@ struct STATOR_EMULATOR_API Report {
   uint32_t source_line = 0;
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   uint64_t address = 0;
-  uint64_t allocation = 0, allocation_bytes = 0;  // the one that was met or is nearest
+  uint64_t allocation = 0, allocation_bytes = 0;  // the one that was accessed or is nearest
   std::string allocation_label;
   std::string sentence;  // says what happened
 

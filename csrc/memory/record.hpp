@@ -17,7 +17,7 @@ class MemoryRecord {
     uint16_t op;    // that took them
   };
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  void begin(size_t most);  // a new recording, of at most so many entries; previous ones are dropped
+  void begin(size_t most);  // a new recording, of at most `most` entries; previous ones are dropped
   void end() { on_.store(false, std::memory_order_relaxed); }
   // The number of the recording, which gave_back takes.
   uint32_t took(size_t bytes, uint16_t op) noexcept;

@@ -22,7 +22,7 @@ std::vector<int> memory_order(const Array& x);
 // A new array of that shape whose axes lie in memory in the given order.
 Array empty_in_order(OpCall& call, const Dims& shape, DType dtype, const std::vector<int>& order);
 
-// ShapeError if an array cannot have so many axes.
+// ShapeError if an array cannot have that many axes.
 void require_ndim(std::string_view op, int64_t ndim);
 
 // A stable insertion sort: there are few axes, and std::stable_sort allocates even for two.

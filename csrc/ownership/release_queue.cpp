@@ -6,7 +6,7 @@ namespace stator {
 
 std::atomic<const Box*> ReleaseQueue::head_{nullptr};
 
-// A reference that is not the last one releases nothing, and is given up at once. Two owners may push the same box
+// A reference that is not the last one releases nothing, and is dropped at once. Two owners may push the same box
 // before the queue is drained: it is linked once, and its references are counted.
 void ReleaseQueue::push(const Box* box) noexcept {
   std::atomic<int32_t>& count = (box->part_ ? box->parent_ : box)->count_;

@@ -20,7 +20,7 @@ class Tracker {
   size_t detached() const;  // closed buffers whose storage a consumer still holds
   // The open buffers, page-locked and managed memory, events and graphs of a scope, newest first of each kind.
   std::vector<Ref<Box>> of_scope(uint32_t scope) const;
-  // Sums of live buffers by op and size, those with the most bytes first, at most so many; of all, or of those scopes.
+  // Sums of live buffers by op and size, those with the most bytes first, at most `most`; of all, or of those scopes.
   std::vector<MemoryOwner> owners(size_t most, const std::vector<uint32_t>* scopes = nullptr) const;
   std::string largest_owner() const;  // "4.0 MiB matmul", empty when nothing is live
 

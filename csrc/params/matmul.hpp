@@ -77,7 +77,7 @@ struct QuantizeFloat8 {
   int64_t split_size, splits;  // elements of a split of a segment; splits per segment
   float* partials;             // [outer * inner, splits], scratch
 };
-// The size of a split of a segment of so many elements: there are so few splits that every block can read all partials.
+// The size of a split of a segment of `count` elements: there are so few splits that every block can read all partials.
 constexpr int64_t float8_split_size(int64_t count) {
   return count > (int64_t(1) << 24) ? (count + 1023) / 1024 : 1 << 14;
 }

@@ -40,7 +40,7 @@ struct ProgramTable {
   int (*unload)(void* context, ProgramHandle);
   int (*kernel)(void* context, ProgramHandle, const char* name, KernelHandle* out, KernelNumbers* numbers);
   int (*parameter)(void* context, KernelHandle, size_t index, size_t* offset, size_t* bytes);
-  // The blocks of so many threads that a multiprocessor holds at once.
+  // The blocks of `threads` threads that a multiprocessor holds at once.
   int (*resident_blocks)(void* context, KernelHandle, int threads, size_t shared_bytes, int* blocks);
   int (*launch)(void* context, KernelHandle, const KernelLaunch&, void* stream);
 };

@@ -146,7 +146,7 @@ struct Table {
   // or page-locked memory), -1 for other memory of the host. Always the context's device on host.
   Status (*memory_device)(ContextHandle, const void* pointer, int* device);
   Status (*memory_info)(ContextHandle, size_t* free, size_t* total);
-  // cuda: the driver's pool takes so many bytes from the device, and keeps them until the context ends. Nothing on
+  // cuda: the driver's pool takes `bytes` from the device, and keeps them until the context ends. Nothing on
   // host.
   Status (*reserve)(ContextHandle, size_t bytes);
   // cuda: of what is freed, the driver's pool keeps so much that it has no more than `most` bytes; it frees what

@@ -1,4 +1,4 @@
-// asin, acos, atan, atan2 for the host targets: arguments are brought into a range in which the odd polynomial
+// asin, acos, atan, atan2 for the host targets: arguments are reduced to a range in which the odd polynomial
 // t + t^3 tail(t^2) is short, by asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)) and atan(t) = pi/4 + atan((t - 1) / (t +
 // 1)). Polynomials: tools/fit_elementary.py.
 #pragma once

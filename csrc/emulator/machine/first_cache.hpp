@@ -12,14 +12,14 @@ class FirstCache {
  public:
   static constexpr unsigned ways = 4, sector_bytes = 32;
 
-  // Of about so many bytes. The origin is the first address of the device's memory, so that what is held does not
+  // Of about `bytes`. The origin is the first address of the device's memory, so that what is held does not
   // depend on where the system has put that.
   FirstCache(uint64_t bytes, uint64_t origin) : origin_(origin / sector_bytes) {
     while (bits_ < 16 && (uint64_t(2) << bits_) * ways * sector_bytes <= bytes) ++bits_;
     tags_.assign((uint64_t(1) << bits_) * ways, ~uint64_t(0));
   }
 
-  // Whether the sector had to be brought.
+  // Whether the sector had to be loaded.
   bool misses(uint64_t sector) {
     // The set is a hash, as in the hardware: else arrays at distances of powers of two would meet in few sets.
     uint64_t* const set = &tags_[((sector - origin_) * 0x9e3779b97f4a7c15 >> (64 - bits_)) * ways];

@@ -5,7 +5,7 @@
 
 namespace stator::emulator::machine {
 
-// Adds to the counters; the report is of the first fault that a worker met.
+// Adds to the counters; the report is of the first fault that a worker found.
 Report run_grid(Launch& launch, Counters& counters);
 
 }  // namespace stator::emulator::machine

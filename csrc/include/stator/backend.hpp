@@ -182,7 +182,7 @@ class STATOR_API Backend {
   // priority_range(), and for a stream that was created with another one.
   Stream stream(int index, int priority) const;
   PriorityRange priority_range() const;
-  // So many streams after the default one that have the priority, new ones where they do not exist. ValueError where
+  // `count` streams after the default one that have the priority, new ones where they do not exist. ValueError where
   // there are fewer.
   std::vector<Stream> streams(int count, int priority) const;
   // cuda: a stream of another library on the same device (a cudaStream_t, 1 for the legacy default stream), which is

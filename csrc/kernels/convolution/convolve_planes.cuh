@@ -20,7 +20,7 @@ struct PlanesTuning {
   static constexpr int most_vectors = many_registers ? 4 : 2;
 };
 
-// Results that are computed together with so many vectors of rows: their sums fill most registers.
+// Results that are computed together with that many vectors of rows: their sums fill most registers.
 constexpr int results_of(int vectors) {
   return many_registers ? (vectors == 4 ? 6 : vectors == 3 ? 8 : vectors == 2 ? 12 : 16) : (vectors == 2 ? 5 : 8);
 }

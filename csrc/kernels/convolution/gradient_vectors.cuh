@@ -99,7 +99,7 @@ STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, Gradi
   const int32_t all = int32_t(p.samples * a.positions()), first = int32_t(split * plan.chunk);
   const int32_t length = all - first < plan.chunk ? all - first : int32_t(plan.chunk);
 
-  // A thread brings a vector of rows of one result, and a vector of channels of one tap for two results.
+  // A thread loads a vector of rows of one result, and a vector of channels of one tap for two results.
   const int a_result = rank / row_vectors, b_result = rank / column_vectors;
   const int a_row = rank % row_vectors * width, b_column = rank % column_vectors * width;
   const int64_t columns = int64_t(a.taps()) * p.channels, column = first_column + b_column;

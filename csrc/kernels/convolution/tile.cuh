@@ -1,5 +1,5 @@
 // Tiles of a matrix product in shared memory, where blocks have threads: 64 rows of a times 128 columns of b. The
-// operands are brought in vectors of 16 bytes along the depth, four at a time. Halves are multiplied by tensor cores
+// operands are loaded in vectors of 16 bytes along the depth, four at a time. Halves are multiplied by tensor cores
 // where there are any, else sums are in registers, 4 x 8 per thread.
 #pragma once
 

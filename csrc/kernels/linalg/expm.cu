@@ -16,7 +16,7 @@ struct ExpmTuning {
   static constexpr int lanes = 16;                                // columns that the fast host sums at once
 };
 
-// Numerators of the diagonal Pade approximant of the exponential: b[k] x^k, multiplied by `unit`, which brings b[0]
+// Numerators of the diagonal Pade approximant of the exponential: b[k] x^k, multiplied by `unit`, which makes b[0]
 // close to 1.
 struct Degree13 {
   static constexpr int degree = 13, unit_bits = 53;

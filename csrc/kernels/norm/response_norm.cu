@@ -72,7 +72,7 @@ struct Response {
     }
   }
 
-  // The denominator of channel c where x is multiplied by a power of two that brings its window near 1.
+  // The denominator of channel c where x is multiplied by a power of two that scales its window to near 1.
   struct Scaled {
     A factor, denom;
   };

@@ -11,7 +11,7 @@ struct ColumnTuning {
   static constexpr int rows = 4;      // that a cuda thread has in flight at once
   static constexpr int width = 1024;  // columns of a fast-host tile: lanes and accumulators stay in L1 and L2
   static constexpr int narrow = 32;   // fewer columns are always taken as wider rows
-  // The fast host reduces rows of up to so many elements and bytes as columns, in tiles of at most these bytes.
+  // The fast host reduces rows of up to this many elements and bytes as columns, in tiles of at most these bytes.
   static constexpr int64_t short_row = 32, short_row_bytes = 128, short_tile_bytes = 16384;
 };
 
@@ -199,7 +199,7 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w, int64_
   const int width = int(t.width);
   const bool dense =
       w.reduced.ndim == 1 && w.column_step == 1 && w.reduced.strides[0] == w.columns && width == w.columns;
-  // Not so many that chunks have few wide rows, since the columns of each are combined by themselves.
+  // Few enough that chunks do not have few wide rows, since the columns of each are combined by themselves.
   const int64_t useful = std::max<int64_t>((t.end - t.begin) / steps, ColumnTuning::narrow / width);
   const int together = dense ? int(std::clamp<int64_t>(useful, 1, W / width)) : 1;
   Acc acc[W], part[W];

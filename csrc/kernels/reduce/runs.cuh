@@ -16,7 +16,7 @@ inline constexpr int run_length = 512;
 template <class In, bool Equal>
 inline constexpr int run_length<ExtremeOf<In, Equal>> = 4096;
 
-// From so many elements on extremes are compared as numbers, and by keys where that does not decide.
+// From this many elements on extremes are compared as numbers, and by keys where that does not decide.
 inline constexpr int worth_numbers = 512;
 
 // What run_of_columns() takes at once: 16 KiB of doubles, which stay in the nearest cache.

@@ -93,7 +93,7 @@ class Recording {
 // The capture that the stream belongs to, or null.
 std::shared_ptr<Recording> recording_of(Stream& stream);
 
-// work.cpp: whether work of so many bytes is rather done by the caller, and how many blocks a worker takes at
+// work.cpp: whether work of `bytes` is rather done by the caller, and how many blocks a worker takes at
 // once.
 bool is_brief(int64_t bytes);
 int64_t chunk_of(int64_t blocks, int64_t bytes);

@@ -14,8 +14,8 @@ namespace status {
 inline constexpr Status interrupted = -1;  // of this library: the wait was ended, and nothing was enqueued
 }
 
-// True where the waiting thread is to give up, as after a signal. Asked a few times per second, without a lock of this
-// library, only by the thread that it was set for. It may wait for a lock that other threads hold while they call.
+// True where the waiting thread is to stop waiting, as after a signal. Asked a few times per second, without a lock of
+// this library, only by the thread that it was set for. It may wait for a lock that other threads hold while they call.
 using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check, pthread_t thread) noexcept;
 
@@ -35,12 +35,12 @@ class Interrupted : public Error {
  public:
   explicit Interrupted(uint16_t op);
 };
-// Throws where the check says that this thread is to give up: for loops that enqueue much in one call.
+// Throws where the check says that this thread is to stop: for loops that enqueue much in one call.
 void poll_interrupt(uint16_t op);
 
 // Waits for the stream so that the wait may end early. What then waits for the stream again returns at once.
 Status wait_interruptibly(const Table& table, ContextHandle context, StreamHandle stream, bool emulated) noexcept;
-// Before a copy of the host's memory, null for none: one that uses pageable memory cannot be given up any more once it
+// Before a copy of the host's memory, null for none: one that uses pageable memory cannot be stopped any more once it
 // is enqueued, so that the wait comes before it.
 Status before_copy(const Table& table, ContextHandle context, const void* host, StreamHandle stream,
                    bool emulated) noexcept;

@@ -31,7 +31,7 @@ inline double noise(uint64_t seed, Fn function, uint64_t bits) {
   return std::clamp(double(int64_t(v)) * (1.5 / 9223372036854775808.0), -1.0, 1.0);
 }
 
-// The unit of the last place of a number with so many bits after the leading one.
+// The unit of the last place of a number with `bits` bits after the leading one.
 inline double unit_of(double v, int bits, int least_exponent) {
   return std::ldexp(1.0, std::max(v == 0 ? least_exponent : std::ilogb(v), least_exponent) - bits);
 }

@@ -6,7 +6,7 @@ namespace {
 
 constexpr uint32_t none = ~uint32_t(0);
 
-// The lanes with the smallest program counter run together, which brings lanes that parted together again wherever
+// The lanes with the smallest program counter run together, which joins lanes that diverged wherever
 // their ways meet. After a spent turn the next group above has one, so that a lane may wait in a loop for another.
 void choose_group(Warp& w) {
   const uint32_t runnable = w.runnable();

@@ -18,7 +18,7 @@ struct DeviceReport {
 // Creates no context. DeviceUnavailableError where there is no such device, CudaError where it does not answer.
 STATOR_API DeviceReport device_report(const Device& device);
 
-// Nanoseconds of a read of the host that waits for the one before it, in a cycle through so many bytes in random order;
+// Nanoseconds of a read of the host that waits for the one before it, in a cycle through `bytes` in random order;
 // 0 where the memory is not available. Takes some 0.1 s.
 STATOR_API double host_read_latency(size_t bytes);
 

@@ -19,7 +19,7 @@ inline constexpr int most_hook_rounds = 32;  // of one allocation
 // throws UnsupportedError, shutdown() does nothing but warn, and end_scope does not wait.
 STATOR_API void set_memory_hook(const Backend&, MemoryHook hook);
 
-// Give cached memory back to the device, all kinds or page-locked memory, until no more than so many bytes of it are
+// Give cached memory back to the device, all kinds or page-locked memory, until at most `keep` bytes of it are
 // cached. The one reservation of the policy arena, and memory_pool_size bytes of the driver's pool, stay. They return
 // the bytes that were freed; memory of cuda is the device's again when the streams have come so far.
 STATOR_API size_t trim_memory(const Backend&, size_t keep);
@@ -27,9 +27,9 @@ STATOR_API size_t trim_pinned_memory(const Backend&, size_t keep);
 
 STATOR_API void reset_peak_memory(const Backend&);  // MemoryStats::peak_bytes is what is live now
 
-// What calls make in the scope (scope.hpp), and in those that were opened inside of it, may have so many bytes at once,
-// as the pool rounds them; 0: as many as the scope around. Allocations beyond it throw OutOfMemoryError, which has the
-// name. Memory that is kept beyond the scope counts no more; workspaces of libraries never do.
+// What calls make in the scope (scope.hpp), and in those that were opened inside of it, may have at most that many
+// bytes at once, as the pool rounds them; 0: as many as the scope around. Allocations beyond it throw OutOfMemoryError,
+// which has the name. Memory that is kept beyond the scope counts no more; workspaces of libraries never do.
 STATOR_API void open_budget(const Backend&, uint32_t scope, uint32_t around, std::string name, size_t bytes);
 STATOR_API void close_budget(const Backend&, uint32_t scope) noexcept;
 

@@ -17,8 +17,8 @@ struct MemoryHistory {
   std::vector<MemoryEvent> events;
 };
 
-// From now on, allocations of the pool and their ends are noted, at most so many; what was noted before is forgotten.
-// What is live already is not seen. 0: no more are noted, and memory_history() has what was.
+// From now on, allocations of the pool and their ends are noted, at most `most_events`; what was noted before is
+// forgotten. What is live already is not seen. 0: no more are noted, and memory_history() has what was.
 STATOR_API void record_memory(const Backend&, size_t most_events);
 STATOR_API MemoryHistory memory_history(const Backend&);
 

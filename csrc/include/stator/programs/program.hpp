@@ -59,7 +59,7 @@ class STATOR_API Kernel {
   const std::vector<KernelParameter>& parameters() const;
   const KernelAttributes& attributes() const;
   Backend backend() const;
-  // The blocks of so many threads that a multiprocessor holds at once.
+  // The blocks of `threads` threads that a multiprocessor holds at once.
   int resident_blocks(int threads, size_t shared_bytes = 0) const;
   // The number of threads that keeps most threads resident; of several the smallest, a multiple of 32.
   int suggested_threads(size_t shared_bytes = 0) const;

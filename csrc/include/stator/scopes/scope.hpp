@@ -13,7 +13,7 @@ STATOR_API uint32_t enter_scope(uint32_t scope) noexcept;
 
 // Closes what belongs to the scope, of this backend: buffers, page-locked memory, events and graphs. Later uses throw
 // BackendClosedError; memory that was exported stays until its consumers end. Waits for calls that are in flight, of
-// whatever thread: false where there still were some after so many seconds, and then nothing is closed. Asynchronous
+// whatever thread: false where there still were some after `seconds`, and then nothing is closed. Asynchronous
 // otherwise: memory is used again in the order of the streams. UnsupportedError in a callback of a stream.
 // closed: how many objects were closed.
 STATOR_API bool end_scope(const Backend&, uint32_t scope, double seconds = 5, size_t* closed = nullptr);

@@ -38,7 +38,7 @@ STATOR_FN Pair<W> multiply(W a, W b) {
   return {value, math::fma(a, b, -value)};
 }
 
-// Recurrences give up above this degree, where they would take seconds per element.
+// Recurrences return NaN above this degree, where they would take seconds per element.
 inline constexpr int degree_limit = 1 << 20;
 
 template <class W>
