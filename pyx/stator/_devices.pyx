@@ -31,7 +31,7 @@ def device_report(kind: str, index: int) -> dict[str, Any]:
 
 
 def host_read_latency(size: int) -> float:
-    """Nanoseconds of a read of the host that waits for the one before it, in so many bytes; 0 without the memory."""
+    """Nanoseconds of a read of the host that waits for the one before it, in `size` bytes; 0 without the memory."""
     cdef size_t count = <size_t>max(to_int(size, "host_read_latency", "size"), 0)
     cdef double out
     with nogil:

@@ -7,7 +7,7 @@ from stator.cpp.std cimport decoded
 
 
 def record(backend: Backend, most: int) -> None:
-    """Begins a recording of at most so many events; 0 ends it."""
+    """Begins a recording of at most `most` events; 0 ends it."""
     cdef Backend owner = <Backend?>backend
     cdef size_t count = most
     settle()

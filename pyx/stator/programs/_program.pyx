@@ -206,7 +206,7 @@ cdef class Kernel:
         return KernelAttributes(a.registers, a.max_threads, a.shared_bytes, a.max_dynamic_shared_bytes, a.local_bytes)
 
     def occupancy(self, block: int | tuple[int, ...], /, *, shared: int = 0) -> int:
-        """The blocks of so many threads that a multiprocessor holds at once. shared: bytes of dynamic shared memory."""
+        """The blocks of `block` threads that a multiprocessor holds at once. shared: bytes of dynamic shared memory."""
         cdef uint32_t threads[3]
         cdef int out, size = to_size(shared, "Kernel.occupancy", "shared")
         to_extent(block, threads, "Kernel.occupancy", "block")
