@@ -41,7 +41,7 @@ class BackendMonitor:
         return _figures.limits(self._monitored(), self._monitor.threshold)
 
     def set_resource_limits(self, limits: ResourceLimits, /) -> None:
-        """Sets limits from now on; cached memory and programs beyond them are given up.
+        """Sets limits from now on; cached memory and programs beyond them are freed.
 
         InvalidValueError for a max_memory below what is in use, and then no limit is changed.
 
@@ -62,7 +62,7 @@ class BackendMonitor:
             raise
 
     def cleanup_resources(self) -> int:
-        """Gives up cached memory and cached programs that are not in use; returns the bytes of memory freed."""
+        """Frees cached memory and cached programs that are not in use; returns the bytes of memory freed."""
         backend = self._monitored()
         require_open(backend, "Backend.cleanup_resources")
         before: int = backend.memory_stats()["cached_bytes"]

@@ -8,5 +8,5 @@ def device_report(kind: str, index: int) -> dict[str, Any]:
     """
     ...
 def host_read_latency(size: int) -> float:
-    """Nanoseconds of a read of the host that waits for the one before it, in so many bytes; 0 without the memory."""
+    """Nanoseconds of a read of the host that waits for the one before it, in `size` bytes; 0 without the memory."""
     ...

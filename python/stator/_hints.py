@@ -189,7 +189,7 @@ class MissingAttributeError(AttributeError):
 
 
 class MissingAttribute:
-    """Stands for an attribute that Array has not: asking an array for it raises MissingAttributeError.
+    """An attribute that Array does not have: reading it raises MissingAttributeError, which names what to use.
 
     A __getattr__ of the class would see every name, but Python makes a method object at each call of a method of a
     class that has one.

@@ -35,7 +35,7 @@ class Space(NamedTuple):
 
 @dataclass
 class Environment(SystemFiles):
-    """Where things are looked for, and what was found there; each fact is found out when it is first read.
+    """Where files are searched, and what was found there; each fact is found out when it is first read.
 
     root: what stands for "/" in the paths of the system. variables: of the process. path: that of Python's imports.
     A test sets these, or the facts themselves.

@@ -72,7 +72,7 @@ class Recorder:
         self.outside: list[int] = []  # arrays that no call made
         self.generators: list[Generator] = []
         self.own_generator: int | None = None  # the number of the backend's
-        self.refused: str | None = None  # the first thing that no file can have
+        self.refused: str | None = None  # the first value that no file can have
         self.unknown: list[tuple[int, int]] = []  # calls of the graph that nothing recorded made, as ranges
         self._stream = stream  # that is captured
         self._work = 0, 0

@@ -27,7 +27,7 @@ def _flag(value: object, op: str) -> Array:
 
 
 def _checked(op: str, structure: Any, arrays: list[Array], other: Any, others: list[Array]) -> None:
-    """A round gives what it was given, and both branches the same: so many arrays of the same shapes and dtypes."""
+    """A round gives what it was given, and both branches the same: as many arrays, of the same shapes and dtypes."""
     if structure != other:
         raise InvalidValueError(
             "The results are not of one structure", op=op, remedy="Return the same tuples, lists, dicts and numbers."

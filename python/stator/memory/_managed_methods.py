@@ -61,7 +61,7 @@ class BackendManaged:
             raise renamed(error, "Backend.supports_unified_memory") from None
 
     def allocate_unified(self, size: int) -> UnifiedAllocation:
-        """Managed memory of so many bytes, at least 1, as managed() has it, in a holder that frees it at its end.
+        """Managed memory of `size` bytes, at least 1, as managed() has it, in a holder that frees it at its end.
 
         Raises: InvalidValueError for other sizes; OutOfMemoryError. Does not synchronise.
 

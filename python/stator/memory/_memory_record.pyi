@@ -5,5 +5,5 @@ def history(backend: Backend) -> tuple[bool, int, list[tuple[float, int, str]]]:
     """Whether it is recording, the number of events that were dropped, and the others: seconds, bytes, op."""
     ...
 def record(backend: Backend, most: int) -> None:
-    """Begins a recording of at most so many events; 0 ends it."""
+    """Begins a recording of at most `most` events; 0 ends it."""
     ...

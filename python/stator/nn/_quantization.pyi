@@ -19,7 +19,7 @@ def dequantize(q: Array, scale: Array | float, zero_point: Array | int | None = 
     """
     ...
 def fake_quantize(x: Array, scale: Array | float, zero_point: Array | float, /, quant_min: int, quant_max: int, *, axis: int | None = None, block_size: int | None = None) -> Array:
-    """x quantised to quant_min ... quant_max and brought back, in x's dtype. Asynchronous, one launch.
+    """x quantised to quant_min ... quant_max and dequantised, in x's dtype. Asynchronous, one launch.
 
     (q - zero_point) * scale for q = round(x / scale) + zero_point, limited: dequantize(quantize(x)) for any limits from
     -2**22 to 2**22. scale, axis and block_size are those of quantize; zero_point may be floating too, as it is where it

@@ -100,7 +100,7 @@ class Diagnostics:
         return DiagnosticsReport(body[: kept * self.dtype.itemsize].view(self.dtype), pushed - kept)
 
     def _read(self, records: int) -> tuple[Any, np.ndarray[Any, Any]]:
-        """The header, and the bytes of so many records."""
+        """The header, and the bytes of `records` records."""
         raw = np.empty(_HEADER.itemsize + records * self.dtype.itemsize, "u1")
         self.array.copy_to(raw)
         return raw[: _HEADER.itemsize].view(_HEADER)[0], raw[_HEADER.itemsize :]

@@ -67,7 +67,7 @@ class ProgramCache:
             self._evict()
 
     def resize(self, limit: int) -> None:
-        """Keeps at most so many programs from now on."""
+        """Keeps at most `limit` programs from now on."""
         with self._lock:
             self._limit = limit
             self._evict()

@@ -239,7 +239,7 @@ class WorkQueue:
     def put(self, item: object, block: bool = True, timeout: float | None = None) -> None:
         """Puts an item into the queue. Waits for room where there is none.
 
-        item: a number, or for a structured dtype a tuple of its fields. block: whether to wait. timeout: for so many
+        item: a number, or for a structured dtype a tuple of its fields. block: whether to wait. timeout: for how many
         seconds, None without a limit. The worker begins on its own; the arrays that it writes are ready after finish().
         A function works inside the call that finds no room, and may itself put items.
         Raises: QueueFullError, which is also a queue.Full; DTypeError for what the dtype cannot hold; InvalidValueError

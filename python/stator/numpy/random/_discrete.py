@@ -104,7 +104,7 @@ class Discrete(Draws):
         return self._binomial(trials, chance, shape_of(size, trials, chance, op=op))
 
     def _whole(self, op: str, name: str, value: ArrayLike) -> Parameter:
-        """A number of things: integers of at least 0."""
+        """A count: integers of at least 0."""
         found = self._parameter(op, name, value, NOT_NEGATIVE)
         return stator.floor(found) if isinstance(found, Array) else float(math.floor(found))
 

@@ -112,7 +112,7 @@ class Generator(Discrete, Continuous):
         return _convert.store(result, out, op)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Brings the slices of an Array along an axis, or the items of a list, into random order, in place."""
+        """Permutes the slices of an Array along an axis, or the items of a list, at random, in place."""
         op = "random.shuffle"
         if isinstance(x, Array):
             at = _convert.axis(axis, x.ndim, op)
