@@ -1,4 +1,4 @@
-// Batches for routines that take so many matrices and no more.
+// Batches for routines that take a limited number of matrices.
 #include "libs/cuda/session.hpp"
 
 #include "check.hpp"

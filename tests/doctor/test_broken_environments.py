@@ -54,11 +54,11 @@ def test_a_probe_that_fails_is_a_finding_and_the_others_go_on(tmp_path):
     env.start_method = "fork"
 
     def fails(env):
-        raise RuntimeError("no such thing")
+        raise RuntimeError("no such probe")
 
     found = examine(env, (fails, *PROBES))
     assert names(found) == ["probe-failed", "fork"]
-    assert "RuntimeError: no such thing" in found[0].seen
+    assert "RuntimeError: no such probe" in found[0].seen
 
 
 def test_errors_come_first(tmp_path):

@@ -223,7 +223,7 @@ void diverging_lanes() {
   CHECK(c.instructions() == 3 * turns + 8 && c.local_loads == 0);
 }
 
-// Each lane brings 16 bytes to shared memory without a register: a load of global memory and a store to shared.
+// Each lane copies 16 bytes to shared memory without a register: a load of global memory and a store to shared.
 void asynchronous_copies() {
   Rig rig(kernel(number + R"(
     shl.b64 %d4, %d1, 2;

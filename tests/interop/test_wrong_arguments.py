@@ -165,7 +165,7 @@ def quantization(be):
 
 
 def arguments(be):
-    """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
+    """What a parameter takes: by its name, or by "function:name" where the function has another parameter."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
     v, i, b = be.asarray([0.5, 0.25, 1.0, 0.75]), be.asarray([0, 1, 2, 3]), m > 1
     s = stator.sparse.csr_from_dense(m)

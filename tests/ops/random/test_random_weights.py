@@ -305,7 +305,7 @@ def test_words_of_the_device_are_the_reference(be, seed, counter):
 
 
 def events_up_to(count, mean):
-    """The probability of at most so many events, added up as the device does."""
+    """The probability of at most `count` events, added up as the device does."""
     term = total = math.exp(-mean)
     for k in range(count):
         term *= mean / (k + 1)

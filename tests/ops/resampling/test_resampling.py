@@ -33,7 +33,7 @@ def test_interpolation_of_all_dtypes(be, mode, more, dtype):
     close(nn.interpolate_backward(be.asarray(g), be.asarray(x), **options), want)
 
 
-# Longer than a tile of rows or columns, with tiles that go on in the next plane; and results so many that their weights
+# Longer than a tile of rows or columns, with tiles that go on in the next plane; and enough results that their weights
 # in an element are not kept.
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize(

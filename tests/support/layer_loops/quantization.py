@@ -54,7 +54,7 @@ def decode(packed, scale, zero):
 
 
 def error(counts, width, start, end, levels):
-    """The squared error of a histogram whose bins from start to end become so many levels."""
+    """The squared error of a histogram whose bins from start to end become `levels` levels."""
     step = width * (end - start + 1) / levels
     begin = (np.arange(len(counts)) - start) * width
     first, last = (np.clip(np.floor(x / step), 0, levels - 1) for x in (begin, begin + width))
