@@ -21,10 +21,10 @@ def least(bursts: Iterable[Burst], effort: Effort) -> float:
 
 
 class Floor:
-    """Microseconds of a copy that reads and writes so many bytes together, each number measured once in a run."""
+    """Microseconds of a copy that reads and writes a number of bytes, each number measured once in a run."""
 
     def __init__(self, copies: Callable[[int], Iterable[Burst]], effort: Effort) -> None:
-        self.copies = copies  # of so many bytes into memory that was allocated before
+        self.copies = copies  # of the key's bytes into memory that was allocated before
         self.effort = effort
         self.known: dict[int, float] = {}
 
@@ -42,7 +42,7 @@ def _into(to: stator.Array, x: stator.Array) -> None:
 def copies(be: stator.Backend, size: int, cold: int = 0) -> list[Leg]:
     """Copies of `size` bytes between arrays that exist: stator's, and on the host NumPy's.
 
-    Pairs of arrays take turns, so many that they have `cold` bytes together, but at most eight.
+    Pairs of arrays take turns, as many as have `cold` bytes together, but at most eight.
     """
     turns = min(max(cold // (2 * size), 1), 8)
     there = [(be.empty((size,), dtype="uint8"), be.full((size,), 1, dtype="uint8")) for _ in range(turns)]

@@ -19,7 +19,7 @@ AGREE = 0.05  # of a time: two bursts that differ by less agree, and a larger sp
 ROUNDS = 5
 MOST_CALLS = 4000  # in a burst
 
-Burst = Callable[[int], float]  # runs so many calls, and returns the seconds that they took
+Burst = Callable[[int], float]  # runs that many calls, and returns the seconds that they took
 
 
 @dataclass

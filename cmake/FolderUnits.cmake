@@ -1,5 +1,5 @@
 # stator_folder_units(<target> <source> ...) compiles the sources of each folder as one unit, because half of the time of a
-# small file is its headers. The folder is the bound so that a new file cannot bring two of other folders together that share
+# small file is its headers. The folder is the bound so that a new file cannot put two of other folders into one unit that share
 # a name. With STATOR_UNIT_FILES=1 every file stays by itself.
 function(stator_folder_units target)
   if(NOT STATOR_UNIT_FILES GREATER 1)

@@ -120,7 +120,7 @@ def sass_per_ptx(library: Path, ptx: dict[str, int]) -> dict[str, float]:
 
 
 def count(site: Path, names: list[str], ratios: dict[str, float], seconds: float) -> dict[str, Any]:
-    """What model.py finds of the cases in so many seconds. A case that stops a process for too long is left out."""
+    """What model.py finds of the cases in `seconds`. A case that stops a process for too long is left out."""
     found: dict[str, Any] = {}
     end = time.monotonic() + seconds
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

@@ -94,7 +94,7 @@ def install(prepared: Path, wheel: str, python: str, seconds: float) -> Row | st
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--until", type=float, required=True, metavar="SECONDS", help="all is over after so many")
+    add("--until", type=float, required=True, metavar="SECONDS", help="all is over after this time")
     add("--log", type=Path, required=True, help="the file of results, made or added to")
     add("--prepared", type=Path, default=ROOT.parent, help="the folder of prepare.py")
     add("--python", default=sys.executable, help="the interpreter of all steps")

@@ -190,7 +190,7 @@ def cpp(manifest: Row, log: Log, options: Options) -> list[Step]:
 class Deadline:
     """Runs steps while there is time. left_out: those for which there was none; reserve: seconds kept for the end.
 
-    execute: runs a step for at most so many seconds, and returns its status and what else its row has.
+    execute: runs a step for at most the seconds it is given, and returns its status and what else its row has.
     """
 
     def __init__(
