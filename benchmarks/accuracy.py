@@ -82,7 +82,7 @@ thousands of points against NumPy and SciPy in the next wider dtype, where the l
 50 digits, float64 at hundreds against mpmath with 50 digits, or NumPy's long double. Half types are computed in
 float32 and rounded once. Exact ops are compared with the correctly rounded result. Complex errors are of a component,
 in units of the larger one. Where a value is a difference or passes through zero, the error is measured against the
-scale that `python/stator/_verify/domains.py` states for the op (the terms of a sum; in float64 the amplitude of
+scale that `python/stator/_catalogue/domains.py` states for the op (the terms of a sum; in float64 the amplitude of
 Bessel and Airy functions and what a reflection subtracts), orthogonal polynomials against what their recurrence
 subtracts. At special values (NaN, infinities, signed zeros, subnormals, extremes) NaN and infinities must stand where
 the reference has them.

@@ -7,10 +7,12 @@ import math
 import tempfile
 from pathlib import Path
 
+import calls
 import numpy as np
 import pytest
 
 import stator
+from stator._catalogue.given import table
 from stator.errors import DTypeError, StatorError
 from stator.memory import BufferDescriptor
 from stator.monitor import ResourceLimits
@@ -80,88 +82,19 @@ def a_configuration():
     return path
 
 
-LOSSES = (
-    "mse_loss",
-    "l1_loss",
-    "huber_loss",
-    "smooth_l1_loss",
-    "binary_cross_entropy_with_logits",
-    "kl_div",
-    "nll_loss",
-)
-
-
-def convolutions(be):
-    """x and grad of one element, and a weight of one, for each number of axes."""
-    found = {"x:unfold": be.ones((1, 1, 2, 2)), "x:fold": be.ones((1, 4, 9)), "kernel_size:unfold": 2}
-    for axes in (1, 2, 3):
-        one = be.ones((1,) * (axes + 2))
-        names = [f"conv{form}{axes}d{end}" for form in ("", "_transpose") for end in ("", "_backward")]
-        found |= {f"{operand}:{name}": one for name in names for operand in ("grad", "x", "weight")}
-    return found | {"output_size:fold": 4, "kernel_size:fold": 2}
-
-
 def pooling(be):
-    """What pooling and resampling take, of 1 to 3 spatial axes."""
+    """What pooling over one axis and three takes; the op table has that over two."""
     found = {}
-    for spatial in (1, 2, 3):
+    for spatial in (1, 3):
         x, y = (be.ones((1, 4, *[n] * spatial), dtype="float32") for n in (4, 2))
         at = be.zeros(y.shape, dtype="int64")
-        for name in ("max_pool", "avg_pool", "lp_pool", "adaptive_avg_pool", "adaptive_max_pool", "max_unpool"):
-            call, back = f"{name}{spatial}d", f"{name}{spatial}d_backward"
-            found |= {f"x:{call}": y if name == "max_unpool" else x, f"x:{back}": x, f"y:{back}": y}
-            found |= {f"grad:{back}": x if name == "max_unpool" else y}
-            found |= {f"indices:{call}": at, f"indices:{back}": at}
-    image, grid = be.ones((1, 4, 4, 4), dtype="float32"), be.zeros((1, 2, 2, 2), dtype="float32")
-    for name in ("interpolate", "pixel_shuffle", "pixel_unshuffle", "grid_sample"):
-        found |= {f"x:{name}": image, f"x:{name}_backward": image, f"grad:{name}_backward": image[:, :, :2, :2]}
-    for form in ("", "_backward"):
-        found |= {f"size:nn.interpolate{form}": 2, f"grid:grid_sample{form}": grid}
+        for name in ("max_pool", "avg_pool", "lp_pool", "adaptive_avg_pool", "adaptive_max_pool"):
+            back = f"{name}{spatial}d_backward"
+            found |= {f"x:{name}{spatial}d": x, f"x:{back}": x, f"grad:{back}": y, f"indices:{back}": at}
+        unpool = f"max_unpool{spatial}d"
+        found |= {f"x:{unpool}": y, f"indices:{unpool}": at, f"grad:{unpool}_backward": x}
+        found |= {f"indices:{unpool}_backward": at, f"y:lp_pool{spatial}d_backward": y}
     return found
-
-
-def recurrent(be):
-    """What recurrent layers, their cells and steps take: two rows, one input and one unit."""
-    found, x, state = {}, be.ones((3, 2, 1)), be.ones((2, 1))
-    for name, gates, saved in (("rnn", 1, 1), ("gru", 3, 5), ("lstm", 4, 4)):
-        weights = [be.ones((gates, 1)), be.ones((gates, 1)), be.ones((gates,)), be.ones((gates,))]
-        y, last, workspace = getattr(stator.nn, name)(x, None, weights, return_workspace=True)
-        for call in (f"nn.{name}", f"{name}_backward"):
-            found |= {f"x:{call}": x, f"hx:{call}": last, f"weights:{call}": weights, f"workspace:{call}": workspace}
-        found |= {f"grad:{name}_backward": y, f"grad_hx:{name}_backward": last}
-        step, cell = f"{name}_pointwise", f"{name}_cell"
-        for gate in ("input_gates", "hidden_gates"):
-            found[f"{gate}:{step}"] = be.ones((2, gates))
-        found |= {f"hx:{step}": state, f"cx:{step}": state, f"cx:{step}_backward": state, f"h:{step}_backward": state}
-        found |= {f"{grad}:{step}_backward": state for grad in ("grad", "grad_h", "grad_c")}
-        found |= {f"workspace:{step}_backward": be.ones((2, saved)), f"x:{cell}": state}
-        found |= {f"hx:{cell}": (state, state) if name == "lstm" else state}
-        found |= {f"weight_ih:{cell}": weights[0], f"weight_hh:{cell}": weights[1]}
-    return found
-
-
-def quantization(be):
-    """What quantisation takes: bytes, ranges and groups of four bits."""
-    q, one = be.ones((4, 4), dtype="int8"), be.ones((), dtype="float32")
-    counts, wide = be.ones((8,), dtype="float32"), be.ones((2, 32), dtype="float32")
-    found = {f"{what}:nn.{name}": 1 for what in ("quant_min",) for name in ("fake_quantize", "fake_quantize_backward")}
-    found |= {f"quant_max:nn.{name}": 9 for name in ("fake_quantize", "fake_quantize_backward")}
-    found |= {f"scale:nn.{n}": 0.5 for n in ("quantize", "dequantize", "fake_quantize", "fake_quantize_backward")}
-    found |= {f"zero_point:nn.{n}": 1 for n in ("fake_quantize", "fake_quantize_backward")}
-    found |= {f"{operand}:quantized": q for operand in ("a", "b", "x", "weight")}
-    for axes in (1, 2, 3):
-        image = stator.reshape(q, (1,) * axes + q.shape)
-        found |= {f"{operand}:quantized_conv{axes}d": image for operand in ("x", "weight")}
-    found |= {f"scale_{which}:quantized": 0.5 for which in ("a", "b", "x", "weight")}
-    found |= {f"{end}:nn.{name}": one + 0 for end in ("min", "max") for name in ("observe_range", "observe_histogram")}
-    found |= {f"{end}:histogram_range": one for end in ("min", "max")}
-    found |= {f"histogram:{name}": counts for name in ("observe_histogram", "histogram_range")}
-    groups = be.ones((3, 1), dtype="float32"), be.ones((3, 1), dtype="uint8")
-    found |= {"x:int4_linear": wide, "packed:int4_linear": be.ones((3, 16), dtype="uint8")}
-    found |= {"scale:int4_linear": groups[0], "zero_point:int4_linear": groups[1]}
-    found |= {"weight:quantize_int4": be.ones((2, 128), dtype="float32"), "q:dequantize": q}
-    observers = {f"self:nn.{name}": getattr(stator.nn, name)() for name in ("MinMaxObserver", "HistogramObserver")}
-    return found | observers
 
 
 def arguments(be):
@@ -170,104 +103,30 @@ def arguments(be):
     v, i, b = be.asarray([0.5, 0.25, 1.0, 0.75]), be.asarray([0, 1, 2, 3]), m > 1
     s = stator.sparse.csr_from_dense(m)
     m32 = stator.astype(m, "float32")
-    packed, scale = stator.nn.quantize_fp8(m)
     shared = {
-        **dict.fromkeys(
-            ("x", "x1", "x2", "a", "b", "data", "matrix", "logits", "log_probs", "weight", "input", "y", "q"), m
-        ),
-        **dict.fromkeys(("grad", "start", "end", "min", "max", "obj", "values"), m),
-        **dict.fromkeys(("index", "indices", "target"), i),
-        **dict.fromkeys(("mask", "condition"), b),
-        **dict.fromkeys(("shape", "source_shape"), (4, 4)),
-        **dict.fromkeys(("k", "n", "N", "n_children", "n_rows", "n_fft", "step", "nbytes"), 2),
-        **dict.fromkeys(("axis", "source", "destination", "kth", "seed", "src", "fill_value", "value"), 1),
-        **dict.fromkeys(("repeats", "shift", "pad_width", "repetitions", "indices_or_sections", "stop"), 2),
+        **dict.fromkeys(("x", "b", "obj", "values"), m),
+        **dict.fromkeys(("index", "indices"), i),
+        **dict.fromkeys(("n", "n_children", "nbytes", "repeats", "kernel_size", "output_size", "norm_type"), 2),
+        **dict.fromkeys(("kth", "seed", "fill_value", "value"), 1),
         **dict.fromkeys(("dtype", "from_", "to", "type"), "float64"),
-        **dict.fromkeys(("mean", "var"), v),
-        **{"kernel_size": 2, "output_size": 2, "norm_type": 2, "upscale_factor": 2, "downscale_factor": 2},
-        **{"num_segments": 4, "num_groups": 2, "denom": m, "count": 4},
-        **{"num_embeddings": 4, "num_classes": 4, "max_norm": 1.0},
-        **{f"running_{what}": stator.copy(v) for what in ("mean", "var")},
-        **dict.fromkeys(("axes", "strides"), (0, 1)),
-        "arrays": [m],
-        **{key: [stator.copy(m)] for key in ("params", "grads", "exp_avgs", "exp_avg_sqs")},
-        **{key: [stator.copy(m)] for key in ("square_avgs", "state_sums")},
-        **{"source": m, "shapes": (4, 1), "dtypes": "float32", "subscripts": "ij,jk", "operands": m},
+        **{"shape": (4, 4), "mask": b, "shapes": (4, 1), "dtypes": "float32", "low": 4, "pvals": [0.5, 0.5]},
         **{"device": "cpu", "backend": be, "hold": False, "kind": "cpu", "text": "cpu"},
-        **{"scale_a": scale, "scale_b": scale, "p": 0.5, "state": be.random.get_state(), "pattern": s},
-        **{"low": 4, "pvals": [0.5, 0.5], "c_and_lower": (m, True), "lu_and_piv": stator.linalg.lu_factor(m)},
+        "state": be.random.get_state(),
     }
     special = {
         "kind:isdtype": "bool",
         "limit:set_cache_limit": stator.fft.cache_info().limit,
         "limit:set_matmul_cache_limit": stator.linalg.matmul_cache_info().limit,
-        "arrays:broadcast": m,
-        "arrays:meshgrid": v,
-        "x:cumulative": v,
-        "x:logcumsumexp": v,
         "value:dtype": "int8",
         "type:iinfo": "int8",
-        **{"training:nn.batch_norm": True, "size:local_response_norm": 3, "size:local_response_norm_backward": 3},
-        "x1:outer": v,
-        "x2:outer": v,
-        "values:put_along_axis": 1.0,
-        "x:bitwise": i,
-        **dict.fromkeys(("x1:gcd", "x2:gcd", "x1:lcm", "x2:lcm"), i),
-        "x1:bitwise": i,
-        "x2:bitwise": i,
-        "indices:put_along_axis": stator.asarray([[0]] * 4, device=be),
-        "indices:take_along_axis": stator.asarray([[0]] * 4, device=be),
-        "index:scatter": stator.asarray([[0]] * 4, device=be),
-        "index:scatter_add": stator.asarray([[0]] * 4, device=be),
-        "src:index_add": m,
-        "src:segment": m,
         "start:arange": 0,
-        "start:linspace": 0,
-        "stop:linspace": 1,
-        "x1:searchsorted": v,
-        "q:quantile": 0.5,
-        "x:bincount": i,
         "condition:compress": b[0],
-        "source:moveaxis": 0,
-        "x1:baddbmm": m[None],
-        "x2:baddbmm": m[None],
-        "x:istft": stator.fft.stft(m, 4),
-        "n_fft:istft": 4,
-        "x1:cross": m[:, :3],
-        "x2:cross": m[:, :3],
-        "grad:masked_select_backward": stator.reshape(m, (-1,)),
-        "grad:sum_backward": m[0, 0],
-        **convolutions(be),
-        "grad:mean_backward": m[0, 0],
-        "grad:prod_backward": m[0, 0],
-        "grad:cross_entropy_backward": m[0, 0],
-        **dict.fromkeys(("k:attention", "v:attention", "v:weight", "residual:dropout_add", "w:spectral"), m),
-        **dict.fromkeys(("g:weight", "u:spectral", "v:spectral"), v),
-        **dict.fromkeys(("x:instance", "grad:instance"), m[None]),
-        **{f"grad:{name}_backward": m[:, :2] for name in ("glu", "swiglu", "geglu")},
-        **{"gate:swiglu": m, "gate:geglu": m, "sigma:spectral": m[0, 0]},
-        "grad:ctc_loss_backward": m[0, 0],
-        **{f"log_probs:ctc_loss{form}": m[None] for form in ("", "_backward")},
-        **{f"targets:ctc_loss{form}": i for form in ("", "_backward")},
-        **{f"{what}_lengths:ctc_loss{form}": i * 0 + 1 for what in ("input", "target") for form in ("", "_backward")},
         **pooling(be),
-        **recurrent(be),
-        **quantization(be),
-        **{f"grad:{name}_backward": m[0, 0] for name in LOSSES},
-        **{f"target:{name}{form}": m for name in LOSSES if name != "nll_loss" for form in ("", "_backward")},
-        **dict.fromkeys(("indices:embedding_bag", "indices:embedding_bag_backward"), i[None]),
-        "grad:embedding_bag_backward": m[:1],
-        "a:scaled_matmul": packed,
-        "b:scaled_matmul": packed,
+        **{f"self:nn.{name}": getattr(stator.nn, name)() for name in ("MinMaxObserver", "HistogramObserver")},
         "a:choice": 4,
         "shape:gamma": 2.0,
-        "p:choice": None,
         "a:sparse": s,
-        "b:sparse": s,
         "x:sparse": m,
-        "b:sparse.spsolve_triangular": m,
-        "b:sparse.matmul_2to4": m,
-        "a:sparse.matmul_2to4": m,
         "matrix:sparse.from_scipy": s.to_scipy(),
         "A:sparse": s,
         "b:cg": v,
@@ -349,9 +208,19 @@ def arguments(be):
     return shared, special
 
 
-def call_of(name, function, given):
-    """Positional and named arguments of a valid call, by the parameters' names; optional ones are left out."""
-    shared, special = given
+# The ops of the catalogue by their functions.
+OPS = {row["call"]: name for name, row in reversed(table().items())}
+
+
+def call_of(name, function, be):
+    """The arguments of a valid call by the parameters' names: of an op the catalogue's, else the required ones."""
+    if name in OPS:
+        made = calls.call(be, OPS[name])
+        signature = inspect.signature(function)
+        bound = signature.bind(*made.args, **made.keywords).arguments
+        rest = [p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
+        return {key: Several(value) if key in rest else value for key, value in bound.items()}
+    shared, special = arguments(be)
     short, prefix = name.rpartition(".")[2], name.partition(".")[0]
     found = {}
     for p in inspect.signature(function).parameters.values():
@@ -439,7 +308,7 @@ NOT_CALLED = (
 def test_wrong_arguments_raise_typed_errors(cpu, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some take the path of a file to write, and any text is one
     function, bad = FUNCTIONS[name], []
-    valid = call_of(name, function, arguments(cpu))
+    valid = call_of(name, function, cpu)
     if name not in NOT_CALLED:
         invoke(function, valid)
         end_capture(cpu)

@@ -2,25 +2,14 @@
 
 from functools import partial
 
-import numpy as np
+import calls
 import pytest
 from cases import TABLE
 
 import stator
 from stator.errors import HostCopyError
-from tests.ops.test_launches import calls
 
 WAITS = ("stream_synchronize", "event_synchronize")
-METHODS = {
-    "seed": lambda be, x: be.random.seed(3),
-    "get_state": lambda be, x: be.random.get_state(),
-    "set_state": lambda be, x: be.random.set_state((1, 2, 0, "cpu")),
-    "data_ptr": lambda be, x: x.data_ptr,
-    "itemsize": lambda be, x: x.itemsize,
-    "stream_count": lambda be, x: be.stream_count,
-    "native": lambda be, x: be.native,
-    "to_numpy": lambda be, x: x.to_numpy(),
-}
 
 
 def waits(be):
@@ -34,8 +23,7 @@ def rows(sync):
 
 @pytest.mark.parametrize("name", rows("async"))
 def test_asynchronous_ops_copy_nothing_and_do_not_wait(be, name):
-    x = be.asarray(np.ones(3))
-    both = (partial(METHODS[name], be, x), None) if name in METHODS else calls(be)[name]
+    both = calls.both(be, name)
     be.synchronize()
     before = waits(be)
     with be.forbid_host_copies():
@@ -45,33 +33,19 @@ def test_asynchronous_ops_copy_nothing_and_do_not_wait(be, name):
     assert waits(be) == before
 
 
-# Calls with the check or the data-dependent size for which the entry is `sync`; other calls do not wait.
-def looking(be):
-    linalg = stator.linalg
-    a = be.asarray(np.random.default_rng(2).normal(size=(16, 16)) + 16 * np.eye(16))
-    a = stator.add(a, a.T)
-    b = be.zeros((16, 2))
-    names = ("cholesky", "inv", "pinv", "lu_factor", "svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals")
-    made = {n: partial(getattr(linalg, n), a) for n in names}
-    return made | {
-        "solve": partial(linalg.solve, a, b),
-        "solve_triangular": partial(linalg.solve_triangular, a, b),
-        "lstsq": partial(linalg.lstsq, a, b),
-        "matrix_rank": partial(linalg.matrix_rank, a),
-        "matrix_norm": partial(linalg.matrix_norm, a, ord=2),
-        "matrix_power": partial(linalg.matrix_power, a, -1),
-        "cond": partial(linalg.cond, a),
-        "to_numpy": partial(METHODS["to_numpy"], be, a),
-        "spsolve_triangular": partial(
-            stator.sparse.spsolve_triangular, stator.sparse.csr_from_dense(stator.tril(a)), b
-        ),
-        "istft": partial(stator.fft.istft, be.zeros((33, 9), dtype="complex128"), 64, window=be.ones((64,))),
+def waiting(be):
+    """Calls with the arguments for which the entry is `sync`; other calls of these ops do not wait."""
+    eye, window = stator.eye(3, device=be), be.ones((64,))
+    return {
+        "matrix_norm": partial(stator.linalg.matrix_norm, eye, ord=2),
+        "matrix_power": partial(stator.linalg.matrix_power, eye, -1),
+        "istft": partial(stator.fft.istft, be.zeros((33, 9), dtype="complex128"), 64, window=window),
     }
 
 
 @pytest.mark.parametrize("name", rows("sync"))
 def test_ops_that_synchronise_say_so_where_copies_are_forbidden(be, name):
-    call = looking(be).get(name) or calls(be)[name][0]
+    call = waiting(be).get(name) or calls.call(be, name)
     call()
     with be.forbid_host_copies(), pytest.raises(HostCopyError, match="bytes"):
         call()

@@ -8,7 +8,7 @@ from oracles import precise
 from reference import assert_matches, numpy_dtype, widen
 
 import stator
-from stator._verify.domains import CASES, COMPLEX_TOLERANCE, Case, Domain
+from stator._catalogue.domains import CASES, COMPLEX_TOLERANCE, Case, Domain
 
 TABLE = {row["name"]: row for row in stator.op_table()}
 ARITY = {"unary": 1, "binary": 2, "ternary": 3, "quaternary": 4, "select": 3}

@@ -16,7 +16,7 @@ from layer_loops import recurrence
 from reference import assert_matches, numpy_dtype, widen
 
 import stator
-from stator._verify.domains import larger
+from stator._catalogue.domains import larger
 
 OPERATIONS = """
 f32 f64 f16 bf16: softmax softmax2d softmax_backward log_softmax log_softmax_backward fused_adam

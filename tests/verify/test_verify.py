@@ -15,10 +15,11 @@ import pytest
 
 import stator
 from stator import __main__
+from stator._catalogue import entries
+from stator._catalogue.entry import Answer
+from stator._catalogue.given import STRIDED, Cell, Given, download, rounded, table
 from stator._verify import cells, children, command, exits, failures, page
-from stator._verify.compare import Answer, Contract, compare, parts
-from stator._verify.given import STRIDED, Cell, Given, download, rounded
-from stator._verify.operations import operations, table
+from stator._verify.compare import Contract, compare, parts
 
 MUTATED = Path(__file__).with_name("mutated.py")
 OPS = ["exp", "sum"]
@@ -39,7 +40,7 @@ def mutated(fault, **options):
 
 
 def test_every_op_of_the_table_has_a_case():
-    assert sorted(operations()) == sorted(table())
+    assert sorted(entries()) == sorted(table())
 
 
 def test_the_plan_has_every_dtype_of_every_op():
@@ -62,8 +63,8 @@ def test_large_operands_come_last_and_each_op_once_before_any_twice():
 
 
 def test_an_op_without_a_case_fails_and_is_on_the_page(monkeypatch):
-    found = {name: op for name, op in operations().items() if name != "exp"}
-    monkeypatch.setattr(command, "operations", lambda: found)
+    found = {name: op for name, op in entries().items() if name != "exp"}
+    monkeypatch.setattr(command, "entries", lambda: found)
     report = verified(ops=None, dtypes=["float32"], layouts=["zero_d"])
     assert report["result"] == "failed"
     assert report["ops_without_a_case"] == ["exp"]
@@ -313,7 +314,7 @@ def test_an_interrupt_writes_what_there_is(tmp_path):
 
 
 def test_import_of_stator_does_not_import_it():
-    program = "import stator, sys; print([m for m in sys.modules if '_verify' in m])"
+    program = "import stator, sys; print([m for m in sys.modules if '_verify' in m or '_catalogue' in m])"
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "[]\n"

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import stator
+from stator._catalogue import entries
+from stator._catalogue.given import FLOATING, WIDER, Cell, Given, function, table
 from stator._verify.compare import Contract, Part, compare, parts
-from stator._verify.given import WIDER, Cell, Given
-from stator._verify.operations import layouts_of, operations, table
 
 QUICK_LAYOUTS = ("contiguous", "transposed", "offset", "empty")
 QUICK_DTYPES = ("float32", "float16", "int32", "complex64", "bool")
@@ -29,10 +29,10 @@ def plan(
     quick: two dtypes of each op, in four layouts.
     """
     found: list[tuple[int, Cell]] = []  # the turn of a cell, and the cell
-    for name, entry in table().items():
-        if name not in operations() or (ops and name not in ops):
+    for name, row in table().items():
+        if name not in entries() or (ops and name not in ops):
             continue
-        kinds = entry["dtypes"]
+        kinds = row["dtypes"]
         first = [d for d in QUICK_DTYPES if d in kinds]
         order = [*first, *(d for d in kinds if d not in first)]
         for dtype in order[:2] if quick else kinds:
@@ -42,6 +42,12 @@ def plan(
                 if (layout in layouts) if layouts else (not quick or layout in QUICK_LAYOUTS):
                     found.append((1 + order.index(dtype) if layout == "large" else 0, Cell(name, dtype, layout)))
     return [cell for _, cell in sorted(found, key=lambda pair: pair[0])]
+
+
+def layouts_of(name: str, dtype: str) -> tuple[str, ...]:
+    """The layouts of an op in a dtype: special values are those of real floats."""
+    special = dtype in FLOATING and not dtype.startswith("complex")
+    return tuple(x for x in entries()[name].layouts if special or x != "special")
 
 
 @dataclass
@@ -69,12 +75,11 @@ class Runner:
         limits = device.info()
         self.threads = max(limits["multiprocessors"], 1) * 2048 if device.device.type == "cuda" else 1 << 16
         self.kept: tuple[Cell | None, list[Part], list[Part] | None] = (None, [], None)
-        self.entries = table()
 
     def _call(self, be: stator.Backend, cell: Cell, *, wide: bool = False, laid: bool = False) -> list[Part]:
         with be.use():
             given = Given(be, cell, self.seed, self.threads, wide=wide, laid=laid)
-            found = list(parts(operations()[cell.op].call(given)))
+            found = list(parts(entries()[cell.op].call(function(cell.op), given)))
             be.synchronize()
             return found
 
@@ -84,19 +89,19 @@ class Runner:
         key = Cell(cell.op, cell.dtype, "contiguous" if cell.layout in alike else cell.layout)
         if self.kept[0] != key:
             same = self._call(self.cpu, key)
-            contract = Contract.of(self.entries[cell.op])
-            widens = operations()[cell.op].wide and cell.dtype in WIDER and self._widens(cell)
+            contract = Contract.of(table()[cell.op])
+            widens = entries()[cell.op].wide and cell.dtype in WIDER and self._widens(cell)
             wide = self._call(self.cpu, key, wide=True) if widens and not contract.exact else None
             self.kept = (key, same, wide)
         return self.kept[1], self.kept[2]
 
     def _widens(self, cell: Cell) -> bool:
-        return WIDER[cell.dtype] in self.entries[cell.op]["dtypes"]
+        return WIDER[cell.dtype] in table()[cell.op]["dtypes"]
 
     def run(self, cell: Cell) -> Outcome:
         """Runs one cell; whatever goes wrong is in the outcome."""
         outcome = Outcome(cell.op, cell.dtype, cell.layout)
-        contract = Contract.of(self.entries[cell.op])
+        contract = Contract.of(table()[cell.op])
         try:
             same, wide = self.references(cell)
             got = self._call(self.device, cell, laid=True)

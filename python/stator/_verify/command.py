@@ -14,11 +14,11 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from stator._catalogue import entries
+from stator._catalogue.given import LAYOUTS, Cell, table
 from stator._verify import page
 from stator._verify.cells import plan
 from stator._verify.children import WORKER, Child, ChildError, Silence, result_of, run_way
-from stator._verify.given import LAYOUTS, Cell
-from stator._verify.operations import operations, table
 
 PARTS = ("calls", "exits", "timings", "ops")
 CRASHES = 3  # of one op, after which its other cells are not run
@@ -146,9 +146,8 @@ class Verification:
         """Cells, by as many children as it takes: a child that ends before its work fails the cell that it was at."""
         o = self.options
         cells = plan(quick=o.quick, ops=o.ops, dtypes=o.dtypes, layouts=o.layouts)
-        entries = table()
         for cell in cells:
-            self.tallies.setdefault(cell.op, Tally(entries[cell.op])).planned += 1
+            self.tallies.setdefault(cell.op, Tally(table()[cell.op])).planned += 1
         crashes: dict[str, int] = {}
         total, left = len(cells), cells
         while left and self._time_left() > 0:
@@ -221,7 +220,7 @@ class Verification:
         """What is known, as plain data."""
         calls = self.found.get("runtime_calls", {}).get("failed", [])
         exits = [x for x in self.found.get("exits", []) if x["failed"]]
-        missing = [] if self.options.ops else sorted(set(table()) - set(operations()))
+        missing = [] if self.options.ops else sorted(set(table()) - set(entries()))
         failed = len(self.failures) + len(calls) + len(exits) + len(missing) + ("error" in self.found)
         ops = {name: tally.as_dict() for name, tally in self.tallies.items()}
         return {

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import stator
-from stator._verify.domains import COMPLEX_TOLERANCE, Values
-from stator._verify.given import FLOATING, download
+from stator._catalogue.domains import COMPLEX_TOLERANCE, Values
+from stator._catalogue.entry import Answer
+from stator._catalogue.given import FLOATING, download
 
 # Mantissa bits (with the hidden one), smallest and largest normal exponent of each floating dtype.
 _FORMATS = {
@@ -20,20 +21,6 @@ _FORMATS = {
     "float64": (53, -1022, 1023),
 }
 _REAL = {"complex64": "float32", "complex128": "float64"}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A result with what its error is measured against.
-
-    scale: errors count in the last place of the scale, where it is larger than the element: the sum of the terms'
-    magnitudes where terms cancel, or "largest" for the largest element. bound: a bound in units in the last place that
-    stands for the op table's, where that grows with the operand.
-    """
-
-    value: Any
-    scale: Values | str | None = None
-    bound: float | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stator._verify.given import LAYOUTS
+from stator._catalogue.given import LAYOUTS
 
 PART_NAMES = {"calls": "runtime calls", "exits": "exits", "timings": "timings", "ops": "ops"}
 SHOWN = 200  # failures on the page; the JSON file has all

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import stator
-from stator._verify.given import Cell
+from stator._catalogue.given import Cell
 
 LOST = 70  # the exit status of a child whose device takes no more work
 

@@ -1,20 +1,15 @@
-"""Calls of quantisation, observers and products of bytes."""
+"""Quantisation, observers and products of bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 import stator
-from stator._verify.compare import Answer
-from stator._verify.domains import Values
-from stator._verify.given import Given
-from stator._verify.operations import AXIS, DENSE, FILLED, Operation, register
-
-Function = Callable[..., Any]
+from stator._catalogue.domains import Values
+from stator._catalogue.entry import AXIS, DENSE, FILLED, Function, Given, entries, largest
+from stator._catalogue.given import rounded
 
 
 def numbers(given: Given, *shape: int) -> tuple[stator.Array, stator.Array]:
@@ -57,8 +52,9 @@ def fake(f: Function, given: Given) -> Any:
 
 def fake_backward(f: Function, given: Given) -> Any:
     grad, x = given.array(), given.array()
-    found = [f(grad, x, scale, zero, -20, 20, learned=True, **where) for scale, zero, where in each(given)[1:]]
-    return [Answer(part, "largest") for three in found for part in three]
+    plain, *others = each(given)
+    first = f(grad, x, *plain[:2], -20, 20)
+    return largest(first, *[f(grad, x, scale, zero, -20, 20, learned=True, **where) for scale, zero, where in others])
 
 
 def parameters(f: Function, given: Given) -> Any:
@@ -76,7 +72,7 @@ def observe_range(f: Function, given: Given) -> Any:
     for _ in range(2):
         f(given.array(), *whole)
         f(given.array(), *channels, axis=1, averaging_constant=0.5)
-    return [*whole, *(Answer(one, "largest") for one in channels)]
+    return [*whole, largest(channels)]
 
 
 def observe_histogram(f: Function, given: Given) -> Any:
@@ -84,30 +80,37 @@ def observe_histogram(f: Function, given: Given) -> Any:
     counts, (low, high) = given.dense(np.zeros(18, np.float32), "float32"), started(given)
     f(given.array(range(-4, 4)), counts, low, high)
     f(given.array(range(-8, 8)), counts, low, high)
-    return [Answer(counts, "largest"), low, high]
+    return [largest(counts), low, high]
 
 
 def histogram_range(f: Function, given: Given) -> Any:
     counts: Values = np.bincount(given.rng.binomial(63, 0.5, 4000), minlength=64).astype(np.float32)
     kind = given.dtype
-    low, high = (given.dense(np.array(v, kind), kind) for v in (-1.0, 2.0))
+    low, high = (given.dense(rounded(np.array(v), kind), kind) for v in (-1.0 if given.floating else 0.0, 2.0))
     return list(f(given.dense(counts, "float32"), low, high, levels=16))
 
 
-def product(linear: bool, f: Function, given: Given) -> Any:
+def scale_out(given: Given) -> dict[str, Any]:
+    return {"scale_out": 16.0} if given.dtype in ("int8", "uint8") else {}
+
+
+def product(f: Function, given: Given) -> Any:
     m, k, n = (64, 96, 48) if given.large else (9, 33, 12)
-    a, b = bytes_of(given, (m, k)), bytes_of(given, (n, k) if linear else (k, n), "uint8")
+    right = (n, k) if given.cell.op == "quantized_linear" else (k, n)
+    a, c, b = (bytes_of(given, s, t) for s, t in (((m, k), "int8"), (right, "int8"), (right, "uint8")))
     scale, zero = numbers(given, n)
-    out = {"scale_out": 16.0} if given.dtype in ("int8", "uint8") else {}
-    return f(a, b, 0.5, scale, -3, zero + 20, dtype=given.dtype, **out)
+    out = {"dtype": given.dtype, **scale_out(given)}
+    return [f(a, c, 0.5, 0.5, **out), f(a, b, 0.5, scale, -3, zero + 20, **out)]
 
 
-def convolution(axes: int, f: Function, given: Given) -> Any:
+def convolution(f: Function, given: Given) -> Any:
+    axes = int(given.cell.op[-2])
     image, taps, stride = (3, 6, 7)[-axes:], (2, 3, 2)[-axes:], (1, 2, 1)[-axes:]
     x, weight = bytes_of(given, (2, 4, *image), "uint8"), bytes_of(given, (6, 2, *taps))
-    out = {"scale_out": 16.0} if given.dtype in ("int8", "uint8") else {}
-    scale, _ = numbers(given, 6)
-    return f(x, weight, 0.5, scale, 7, 0, padding=1, groups=2, stride=stride, dtype=given.dtype, **out)
+    same = bytes_of(given, x.shape), bytes_of(given, (6, 4, *taps))
+    out = {"dtype": given.dtype, **scale_out(given)}
+    options = {"padding": 1, "groups": 2, "stride": stride, **out}
+    return [f(*same, 0.5, 0.5, **out), f(x, weight, 0.5, numbers(given, 6)[0], 7, 0, **options)]
 
 
 def quantize_int4(f: Function, given: Given) -> Any:
@@ -118,27 +121,32 @@ def int4_linear(f: Function, given: Given) -> Any:
     packed, _, _ = stator.nn.quantize_int4(given.dense(given.draw((12, 128), (-1, 1), "float32"), "float32"))
     scale = given.dense(given.draw((12, 1), (0.5, 2)))
     zero = given.dense(np.full((12, 1), 7, np.uint8), "uint8")
-    return [Answer(f(given.array(shape=(rows, 128)), packed, scale, zero), "largest") for rows in (3, 20)]
+    return largest(*[f(given.array(shape=(rows, 128)), packed, scale, zero) for rows in (3, 20)])
 
 
-def add(into: dict[str, Operation]) -> None:
-    calls: dict[str, Callable[[Function, Given], Any]] = {
-        "quantize": quantize,
-        "dequantize": dequantize,
-        "fake_quantize": fake,
-        "fake_quantize_backward": fake_backward,
-        "quantization_parameters": parameters,
-    }
-    register(into, AXIS, calls, wide=False)
-    register(into, DENSE, {"observe_range": observe_range, "observe_histogram": observe_histogram}, wide=False)
-    products: dict[str, Callable[[Function, Given], Any]] = {
-        "histogram_range": histogram_range,
-        "quantized_matmul": partial(product, False),
-        "quantized_linear": partial(product, True),
-        "quantized_conv1d": partial(convolution, 1),
-        "quantized_conv2d": partial(convolution, 2),
-        "quantized_conv3d": partial(convolution, 3),
-        "quantize_int4": quantize_int4,
-        "int4_linear": int4_linear,
-    }
-    register(into, FILLED, products, wide=False)
+ENTRIES = {
+    **entries(
+        AXIS,
+        {
+            "quantize": quantize,
+            "dequantize": dequantize,
+            "fake_quantize": fake,
+            "fake_quantize_backward": fake_backward,
+            "quantization_parameters": parameters,
+        },
+        wide=False,
+        copies=True,
+    ),
+    **entries(DENSE, {"observe_range": observe_range, "observe_histogram": observe_histogram}, wide=False),
+    **entries(
+        FILLED,
+        {
+            "quantized_conv1d quantized_conv2d quantized_conv3d": convolution,
+            "quantize_int4": quantize_int4,
+            "int4_linear": int4_linear,
+        },
+        wide=False,
+        copies=True,
+    ),
+    **entries(FILLED, {"histogram_range": histogram_range, "quantized_matmul quantized_linear": product}, wide=False),
+}

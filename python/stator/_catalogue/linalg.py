@@ -1,4 +1,4 @@
-"""Calls of factorisations, solvers and functions of matrices.
+"""Factorisations, solvers and functions of matrices.
 
 Where a result is unique it is compared itself, of a matrix of small condition; else what must hold of it: that the
 factors multiply to the matrix, and that orthogonal ones are orthogonal. Those products are computed on the host in
@@ -14,14 +14,9 @@ from typing import Any
 import numpy as np
 
 import stator
-from stator import linalg
-from stator._verify.compare import Answer
-from stator._verify.domains import Values
-from stator._verify.given import STRIDED, Given, download, host_dtype, rounded
-from stator._verify.operations import Operation, register
-
-Function = Callable[..., Any]
-MATRICES = (*STRIDED, "empty", "large")
+from stator._catalogue.domains import Values
+from stator._catalogue.entry import AXIS, Answer, Call, Function, Given, entries
+from stator._catalogue.given import download, host_dtype, rounded
 
 
 def side(given: Given) -> int:
@@ -99,7 +94,7 @@ def residual(given: Given, value: Values, result: stator.Array) -> Answer:
     return grown(given, np.asarray(narrow).astype(kind))
 
 
-def of_matrix(make: Callable[[Given], Values]) -> Callable[[Function, Given], Any]:
+def of_matrix(make: Callable[[Given], Values]) -> Call:
     """A call of one matrix whose result is unique."""
     return lambda f, given: grown(given, f(upload(given, make(given))))
 
@@ -117,12 +112,12 @@ def triangular(f: Function, given: Given) -> Any:
 
 
 def cho_solve(f: Function, given: Given) -> Any:
-    factor = linalg.cholesky(upload(given, positive(given)))
+    factor = given.made("cholesky", upload(given, positive(given)))
     return grown(given, f((factor, True), upload(given, drawn(given, (*batch(given), side(given), 3)))))
 
 
 def lu_solve(f: Function, given: Given) -> Any:
-    factors = linalg.lu_factor(upload(given, positive(given)))
+    factors = given.made("lu_factor", upload(given, positive(given)))
     return grown(given, f(factors, upload(given, drawn(given, (*batch(given), side(given), 3)))))
 
 
@@ -188,8 +183,13 @@ def eigvals(f: Function, given: Given) -> Any:
 
 
 def lstsq(f: Function, given: Given) -> Any:
-    found = f(given.on(_first(rectangle(given))), given.on(_first(drawn(given, (*batch(given), side(given) + 8, 2)))))
-    return [grown(given, found.x), found.rank, grown(given, found.singular_values)]
+    """Of a square matrix, and of one with more rows, which has residuals."""
+    results = []
+    for matrix in (positive(given), rectangle(given)):
+        b = drawn(given, (*batch(given), matrix.shape[-2], 2))
+        found = f(given.on(_first(matrix)), given.on(_first(b)))
+        results += [grown(given, found.x), found.rank, grown(given, found.singular_values)]
+    return results
 
 
 def _first(x: Values) -> Values:
@@ -197,40 +197,34 @@ def _first(x: Values) -> Values:
     return x if x.ndim == 2 else x[0] if len(x) else np.zeros((8, 2), x.dtype)
 
 
-def trace(f: Function, given: Given) -> Any:
-    return f(given.array((0.5, 2)))
-
-
 def cross(f: Function, given: Given) -> Any:
     shape = (given.rows, 3)
     return f(given.array(shape=shape), given.array(shape=shape))
 
 
-def add(into: dict[str, Operation]) -> None:
-    norms = (None, 1, np.inf, 2, "nuc")
-    register(
-        into,
-        MATRICES,
-        {
-            "cholesky inv pinv det matrix_rank eigvalsh expm": of_matrix(positive),
-            "svdvals": of_matrix(rectangle),
-            "slogdet": lambda f, g: [grown(g, x) for x in f(upload(g, positive(g)))],
-            "matrix_norm": lambda f, g: [grown(g, f(upload(g, positive(g)), ord=o or "fro")) for o in norms],
-            "cond": lambda f, g: [grown(g, f(upload(g, positive(g)))), grown(g, f(upload(g, positive(g)), 1))],
-            "matrix_power": lambda f, g: [grown(g, f(upload(g, positive(g)), n)) for n in (3, -2, 0)],
-            "solve": solved,
-            "solve_triangular": triangular,
-            "cho_solve": cho_solve,
-            "lu_solve": lu_solve,
-            "lu_factor": lu_factor,
-            "lu": lu,
-            "qr": qr,
-            "svd": svd,
-            "eigh": eigh,
-            "eig": eig,
-            "eigvals": eigvals,
-            "lstsq": lstsq,
-            "linalg_trace": trace,
-            "linalg_cross": cross,
-        },
-    )
+NORMS = ("fro", 1, np.inf, 2, "nuc")
+ENTRIES = entries(
+    AXIS,
+    {
+        "cholesky inv pinv det matrix_rank eigvalsh expm": of_matrix(positive),
+        "svdvals": of_matrix(rectangle),
+        "slogdet": lambda f, g: [grown(g, x) for x in f(upload(g, positive(g)))],
+        "matrix_norm": lambda f, g: [grown(g, f(upload(g, positive(g)), ord=order)) for order in NORMS],
+        "cond": lambda f, g: [grown(g, f(upload(g, positive(g)))), grown(g, f(upload(g, positive(g)), 1))],
+        "matrix_power": lambda f, g: [grown(g, f(upload(g, positive(g)), n)) for n in (2, 3, -2, 0)],
+        "solve": solved,
+        "solve_triangular": triangular,
+        "cho_solve": cho_solve,
+        "lu_solve": lu_solve,
+        "lu_factor": lu_factor,
+        "lu": lu,
+        "qr": qr,
+        "svd": svd,
+        "eigh": eigh,
+        "eig": eig,
+        "eigvals": eigvals,
+        "lstsq": lstsq,
+        "linalg_trace": lambda f, g: f(g.array((0.5, 2))),
+        "linalg_cross": cross,
+    },
+)

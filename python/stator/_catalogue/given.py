@@ -1,17 +1,18 @@
-"""The operands of one cell of the verification: values drawn from a seed, placed in a layout on a backend."""
+"""The operands of one cell: values drawn from a seed, placed in a layout on a backend."""
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 import stator
-from stator._verify.domains import Domain, Values
+from stator._catalogue.domains import Domain, Values
 
 # How the operands lie in memory. "offset" begins at an address that is aligned to one element only, "broadcast" has
 # strides of 0. "special" has NaN, infinities, signed zeros, subnormal and extreme numbers; "large" has more elements
@@ -27,6 +28,21 @@ _EXTREMES = {
     "float64": (np.finfo(np.float64).max, 2.0**-1022, 5e-324),
 }
 _MODERATE = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5)
+
+
+@cache
+def table() -> dict[str, dict[str, Any]]:
+    """The entries of the op table by name."""
+    return {row["name"]: row for row in stator.op_table()}
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The Python function of an op, as it is found now; for a method or property, the function of its class."""
+    target: Any = stator
+    for part in table()[name]["call"].split("."):
+        target = getattr(target, part)
+    found: Callable[..., Any] = target if callable(target) else target.__get__
+    return found
 
 
 def host_dtype(dtype: str) -> np.dtype[Any]:
@@ -134,6 +150,10 @@ class Given:
     def whole(self) -> bool:
         return self.cell.dtype.startswith(("int", "uint"))
 
+    def number(self, value: float) -> float:
+        """A number of the cell's kind, so that it does not promote the operands."""
+        return bool(value) if self.cell.dtype == "bool" else int(value) if self.whole else value
+
     @property
     def one(self) -> bool | int:
         """1 as a number of the cell's kind."""
@@ -165,7 +185,8 @@ class Given:
             assert isinstance(domain, tuple)
             low, high = math.floor(domain[0]), math.ceil(domain[1]) + 1
         if domain != (-4, 4) or isinstance(domain, range):
-            return self.rng.integers(max(info.min, low), min(info.max, high), shape).astype(kind)
+            low = max(info.min, low)
+            return self.rng.integers(low, max(min(info.max, high), low + 1), shape).astype(kind)
         small = self.rng.integers(max(info.min, -16), 16, shape).astype(kind)
         extreme = self.rng.integers(info.min, info.max, shape, dtype=np.dtype(kind), endpoint=True)
         return np.where(self.rng.random(shape) < 0.8, small, extreme)
@@ -220,7 +241,7 @@ class Given:
         """Indices below a length, some of them counted from the end."""
         return self.on(self.rng.integers(-below, below, tuple(shape)).astype(dtype), dtype)
 
-    def places(self, below: int, count: int) -> stator.Array:
+    def positions(self, below: int, count: int) -> stator.Array:
         """Different indices in any order."""
         return self.on(self.rng.permutation(below)[:count], "int64")
 
@@ -230,3 +251,17 @@ class Given:
     def vector_of(self, count: int, domain: Domain = (-4, 4)) -> stator.Array:
         """An operand with one axis, of `count` elements."""
         return self.array(domain, (count,))
+
+    def made(self, op: str, *operands: Any, **options: Any) -> Any:
+        """What another op makes of operands. Where it does not take the dtype, of float32 ones: the entry's op must
+        refuse the dtype itself."""
+
+        def known(x: Any) -> Any:
+            if isinstance(x, (list, tuple)):
+                return type(x)(known(one) for one in x)
+            if not isinstance(x, stator.Array) or x.dtype.name != self.dtype:
+                return x
+            return stator.astype(stator.abs(x) if self.complex else x, "float32")
+
+        taken = self.cell.dtype in table()[op]["dtypes"]
+        return function(op)(*(operands if taken else known(operands)), **options)

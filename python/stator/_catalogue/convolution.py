@@ -1,17 +1,14 @@
-"""Calls of convolutions. Errors count in the last place of the sum of the terms' magnitudes, since terms cancel."""
+"""Convolutions. Errors count in the last place of the sum of the terms' magnitudes, since terms cancel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import stator
-from stator._verify.compare import Answer
-from stator._verify.given import Given, download
-from stator._verify.operations import FILLED, Operation, register
+from stator._catalogue.entry import FILLED, Answer, Function, Given, entries
+from stator._catalogue.given import download
 
-Function = Callable[..., Any]
 # Eight channels of an odd number of rows or columns, so that tiles have ends.
 CHANNELS, ROWS = 8, 10
 
@@ -25,7 +22,8 @@ def shapes(given: Given, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def summed(f: Function, *operands: stator.Array, **options: Any) -> list[Answer]:
     """Results of sums of products, whose terms' magnitudes sum up to the results for magnitudes."""
-    found, most = (f(*arrays, **options) for arrays in (operands, [stator.abs(x) for x in operands]))
+    found = f(*operands, **options)
+    most = f(*[stator.abs(x) for x in operands], **options)
     pairs = zip(found, most, strict=True) if isinstance(found, tuple) else [(found, most)]
     return [Answer(one, download(scale)) for one, scale in pairs]
 
@@ -57,14 +55,15 @@ def images(f: Function, given: Given) -> Any:
     return summed(lambda columns: f(columns, 7, 3), x)
 
 
-def add(into: dict[str, Operation]) -> None:
-    calls: dict[str, Callable[[Function, Given], Any]] = {
+CONVOLUTIONS = entries(
+    FILLED,
+    {
         f"conv{'_transpose' * transposed}{axes}d{'_backward' * backward}": partial(
             convolution, axes, transposed, backward
         )
         for transposed in (False, True)
         for axes in (1, 2, 3)
         for backward in (False, True)
-    }
-    register(into, FILLED, calls)
-    register(into, FILLED, {"unfold": windows, "fold": images})
+    },
+)
+ENTRIES = CONVOLUTIONS | entries(FILLED, {"unfold": windows, "fold": images}, copies=True)

@@ -1,4 +1,4 @@
-"""The domains of elementwise ops: what operands are drawn from, for `python -m stator verify` and for the tests."""
+"""The domains of elementwise ops: what operands are drawn from, for the catalogue and for the tests."""
 
 from __future__ import annotations
 
