@@ -51,7 +51,7 @@ def peers_for(be: stator.Backend, wanted: list[str]) -> dict[str, Any]:
     if "torch" in found:
         found["torch"].set_grad_enabled(False)
         if be.device.type == "cpu":
-            found["torch"].set_num_threads(be.info()["multiprocessors"])
+            found["torch"].set_num_threads(be.devices.properties()["multiprocessors"])
     return found
 
 

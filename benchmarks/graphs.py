@@ -69,12 +69,12 @@ def memory(be):
             x = stator.tanh(x * 2 + 1) - stator.sum(x, axis=0)
         return stator.sum(x)
 
-    be.empty_cache()
+    be.memory.empty_cache()
     gc.collect()
     with stator.Backend("cpu") as fresh:
         y = fresh.asarray(x.to_numpy())
         work(y)
-        peak = fresh.memory_stats()["peak_bytes"] - y.nbytes
+        peak = fresh.memory.stats()["peak_bytes"] - y.nbytes
     with be.capture() as graph:
         kept = work(x)
     print(f"memory of a graph         {graph.nbytes / 1e6:8.1f} MB; of the same calls {peak / 1e6:.1f} MB at most")
@@ -86,7 +86,9 @@ def loop(be):
     x, none = be.zeros(64), be.asarray(0)
 
     def on_device():
-        return be.while_loop(lambda c: c[1] < 1000, lambda c: (c[0] * 0.5 + 1, c[1] + 1), (x, none))[0].to_numpy()
+        return be.graphs.while_loop(lambda c: c[1] < 1000, lambda c: (c[0] * 0.5 + 1, c[1] + 1), (x, none))[
+            0
+        ].to_numpy()
 
     def in_python():
         y, i = x, none

@@ -21,12 +21,12 @@ LIMITS = dict.fromkeys(
 
 
 def _live(be: stator.Backend) -> int:
-    return int(be.memory_stats()["live_bytes"])
+    return int(be.memory.stats()["live_bytes"])
 
 
 def _at_peak(be: stator.Backend) -> stator.Array | None:
     """An array of the bytes by which the peak exceeds what is live; nothing is written to it."""
-    figures = be.memory_stats()
+    figures = be.memory.stats()
     missing = figures["peak_bytes"] - figures["live_bytes"]
     return be.empty((missing,), dtype="uint8") if missing else None
 
@@ -39,7 +39,7 @@ def _arrays(result: Any) -> list[stator.Array]:
 
 def _blocks(be: stator.Backend, arrays: list[stator.Array]) -> int:
     """The bytes that new arrays of these sizes take, since the pool rounds them up."""
-    be.empty_cache()
+    be.memory.empty_cache()
     before = _live(be)
     same = [be.empty((x.nbytes,), dtype="uint8") for x in arrays]
     taken = _live(be) - before
@@ -53,16 +53,16 @@ def scratch_bytes(be: stator.Backend, call: Callable[[], Any]) -> int:
     Empties the pool's cache, whose blocks may be larger than what is asked for.
     """
     be.synchronize()
-    be.empty_cache()
+    be.memory.empty_cache()
     ballast = _at_peak(be)
     before = _live(be)
     result = call()
     be.synchronize()
-    figures = be.memory_stats()
+    figures = be.memory.stats()
     # A result may be a view of an operand, which takes nothing, or a part of a larger block, whose rest is scratch.
     outputs = min(figures["live_bytes"] - before, _blocks(be, _arrays(result)))
     del ballast, result
-    be.empty_cache()
+    be.memory.empty_cache()
     return int(figures["peak_bytes"]) - before - outputs
 
 

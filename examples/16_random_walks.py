@@ -26,7 +26,7 @@ def walk(generator: stator.random.Generator, walks: int, steps: int) -> stator.A
 
 def run(be: stator.Backend, walks: int, steps: int, groups: int, seed: int) -> dict[str, stator.Array]:
     be.random.seed(seed)
-    pool, last, parts = be.stream_pool(groups), be.current_stream, list[tuple[stator.Array, ...]]()
+    pool, last, parts = be.streams.pool(groups), be.current_stream, list[tuple[stator.Array, ...]]()
     for generator in be.random.spawn(groups):
         stream = pool.next()
         with stream:

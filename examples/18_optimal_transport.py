@@ -47,7 +47,7 @@ def run(be: stator.Backend, sites: ArrayLike, first: ArrayLike, last: ArrayLike)
         return rows, columns, stator.sum(stator.abs(sums - before)), turns + 1
 
     start = stator.zeros_like(wanted[0]), stator.zeros_like(wanted[1]), be.asarray(np.inf), be.asarray(0)
-    rows, columns, error, turns = be.while_loop(lambda carry: carry[2] > tolerance, turn, start, limit=10_000)
+    rows, columns, error, turns = be.graphs.while_loop(lambda carry: carry[2] > tolerance, turn, start, limit=10_000)
     plan = stator.exp(rows + columns - cost / blur)
     return {
         "plan": plan,

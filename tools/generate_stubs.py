@@ -49,8 +49,9 @@ IMPORTS = {
     "ArrayLike": "from stator._typing import ArrayLike",
     "DTypeLike": "from stator._typing import DTypeLike",
     "StreamLike": "from stator._typing import StreamLike",
-    "Backend": "from stator.backend import Backend",
-    "Device": "from stator.backend import Device",
+    "stator.backend.Backend": "import stator.backend",
+    "Backend": "from stator._backend import Backend",
+    "Device": "from stator._device import Device",
 }
 # Special methods that the sources do not annotate, or for which a type checker wants more than they say.
 NUMBER = "Array | complex"
@@ -133,6 +134,8 @@ CHOICES = {
     "up: Array | None = None": ("up: None = None", "up: Array"),
 }
 REPLACED = (
+    # what a user gets is a stator.Backend; what is given may be its base class
+    (r"def backend\(self\) -> Backend:", "def backend(self) -> stator.backend.Backend:"),
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),
     (r"\bnumpy\.dtype\b", "np.dtype[Any]"),
     (r"\bscipy\.sparse\.\w+\b", "Any"),

@@ -150,7 +150,7 @@ def _device() -> Device:
     from .results import Device
 
     with stator.Backend("cuda") as be:
-        info = be.info()
+        info = be.devices.properties()
         return Device(info["name"], info["multiprocessors"], *peaks())
 
 

@@ -32,7 +32,7 @@ def soak(
             now -= held.pop()[1]
         held.append((be.empty(size, dtype="uint8"), size))
         now += size
-        stats = be.memory_stats()
+        stats = be.memory.stats()
         asked, had = max(asked, now), max(had, stats["live_bytes"] + stats["cached_bytes"])
     return asked, had
 

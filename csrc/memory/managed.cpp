@@ -20,7 +20,7 @@ Managed& managed_of(const Array& array, uint16_t op) {
   Buffer& buffer = buffer_of(array, op_name(op));
   if (buffer.managed()) return *buffer.managed();
   throw ValueError(op_text(op), "an array in ordinary memory of " + array.device().str(),
-                   "Make it with Backend.managed() or Backend.allocate_unified()");
+                   "Make it with Backend.memory.managed() or Backend.memory.allocate_unified()");
 }
 
 Range range_of(const Array& array, uint16_t op) {

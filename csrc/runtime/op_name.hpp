@@ -7,51 +7,51 @@
 
 namespace stator {
 
-#define STATOR_OTHER_CALLS(X)                       \
-  X(stream, "Backend.stream")                       \
-  X(stream_pool, "Backend.stream_pool")             \
-  X(external_stream, "Backend.external_stream")     \
-  X(priority_range, "Backend.priority_range")       \
-  X(empty_cache, "Backend.empty_cache")             \
-  X(prepare, "Backend.prepare")                     \
-  X(record, "Stream.record")                        \
-  X(wait, "Stream.wait")                            \
-  X(stream_done, "Stream.done")                     \
-  X(stream_native, "Stream.native")                 \
-  X(add_callback, "Stream.add_callback")            \
-  X(stream_close, "Stream.close")                   \
-  X(event_done, "Event.done")                       \
-  X(event_synchronize, "Event.synchronize")         \
-  X(milliseconds_since, "Event.milliseconds_since") \
-  X(compile, "Backend.compile")                     \
-  X(occupancy, "Kernel.occupancy")                  \
-  X(launch, "Kernel.launch")                        \
-  X(capture, "Backend.capture")                     \
-  X(graph_launch, "Graph.launch")                   \
-  X(while_loop, "Backend.while_loop")               \
-  X(branch, "Backend.cond")                         \
-  X(write_ranges, "Backend.write_ranges")           \
-  X(read_ranges, "Backend.read_ranges")             \
-  X(lend, "memory.PoolAllocator.allocate")          \
-  X(reclaim, "memory.PoolAllocator.deallocate")     \
-  X(register_host, "memory.register_host")          \
-  X(record_memory, "Backend.record_memory")         \
-  X(open, "Backend")                                \
-  X(telemetry, "Backend.telemetry")                 \
-  X(take_warning, "Backend.synchronize")            \
-  X(managed, "Backend.managed")                     \
-  X(lend_to_host, "memory.host_view")               \
-  X(prefetch, "Backend.prefetch_to_device")         \
-  X(prefetch_to_host, "Backend.prefetch_to_host")   \
-  X(advise, "Backend.set_memory_advice")            \
-  X(migrated, "UnifiedAllocation.migration_stats")  \
-  X(advice_state, "UnifiedAllocation.access_hints") \
-  X(set_memory_hook, "Backend.set_memory_hook")     \
-  X(scoped, "Backend.scoped")                       \
-  X(trim_memory, "Backend.trim_memory")             \
-  X(trim_pinned, "Backend.trim_pinned_memory")      \
-  X(reset_peak, "Backend.reset_peak_memory_stats")  \
-  X(set_memory_limit, "Backend.set_resource_limits")
+#define STATOR_OTHER_CALLS(X)                            \
+  X(stream, "Backend.stream")                            \
+  X(stream_pool, "Backend.streams.pool")                 \
+  X(external_stream, "Backend.streams.external")         \
+  X(priority_range, "Backend.streams.priority_range")    \
+  X(empty_cache, "Backend.memory.empty_cache")           \
+  X(prepare, "Backend.graphs.prepare")                   \
+  X(record, "Stream.record")                             \
+  X(wait, "Stream.wait")                                 \
+  X(stream_done, "Stream.done")                          \
+  X(stream_native, "Stream.native")                      \
+  X(add_callback, "Stream.add_callback")                 \
+  X(stream_close, "Stream.close")                        \
+  X(event_done, "Event.done")                            \
+  X(event_synchronize, "Event.synchronize")              \
+  X(milliseconds_since, "Event.milliseconds_since")      \
+  X(compile, "Backend.compile")                          \
+  X(occupancy, "Kernel.occupancy")                       \
+  X(launch, "Kernel.launch")                             \
+  X(capture, "Backend.capture")                          \
+  X(graph_launch, "Graph.launch")                        \
+  X(while_loop, "Backend.graphs.while_loop")             \
+  X(branch, "Backend.graphs.cond")                       \
+  X(write_ranges, "Backend.transfers.write_ranges")      \
+  X(read_ranges, "Backend.transfers.read_ranges")        \
+  X(lend, "memory.PoolAllocator.allocate")               \
+  X(reclaim, "memory.PoolAllocator.deallocate")          \
+  X(register_host, "memory.register_host")               \
+  X(record_memory, "Backend.memory.record")              \
+  X(open, "Backend")                                     \
+  X(telemetry, "Backend.telemetry")                      \
+  X(take_warning, "Backend.synchronize")                 \
+  X(managed, "Backend.memory.managed")                   \
+  X(lend_to_host, "memory.host_view")                    \
+  X(prefetch, "Backend.memory.prefetch_to_device")       \
+  X(prefetch_to_host, "Backend.memory.prefetch_to_host") \
+  X(advise, "Backend.memory.advise")                     \
+  X(migrated, "UnifiedAllocation.migration_stats")       \
+  X(advice_state, "UnifiedAllocation.access_hints")      \
+  X(set_memory_hook, "Backend.set_memory_hook")          \
+  X(scoped, "Backend.scoped")                            \
+  X(trim_memory, "Backend.memory.trim")                  \
+  X(trim_pinned, "Backend.memory.trim_pinned")           \
+  X(reset_peak, "Backend.memory.reset_peak")             \
+  X(set_memory_limit, "Backend.telemetry.set_resource_limits")
 
 namespace call {
 enum : uint16_t {

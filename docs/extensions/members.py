@@ -12,6 +12,7 @@ import facts
 from texts import escaped, markdown
 
 import stator
+from stator._accessor import Accessor
 
 MODULES = {  # by names of pages: what the page is about
     "linalg": "Decompositions, solvers and functions of matrices.",
@@ -82,17 +83,23 @@ def function(module: str, name: str, of: Any) -> str:
     )
 
 
-def _methods(of: type) -> Iterator[str]:
+def _methods(of: type, prefix: str = "") -> Iterator[str]:
     fields = getattr(of, "_fields", None)  # of a named tuple, which has nothing else of its own
     for name in fields or dir(of):
         found = inspect.getattr_static(of, name)
         if name.startswith("_") or type(found).__name__ == "MissingAttribute" or not getattr(found, "__doc__", None):
             continue
-        if callable(getattr(of, name, None)):
-            yield directive("method", name + signature(getattr(of, name)), [markdown(getattr(of, name).__doc__)])
+        value = getattr(of, name, None)
+        if isinstance(value, type) and issubclass(value, Accessor):  # what a service does for a backend
+            yield directive("attribute", name, [markdown(found.__doc__)])
+            yield from _methods(value, f"{name}.")
+        elif callable(value):
+            yield directive("method", prefix + name + signature(value), [markdown(value.__doc__)])
         else:
             yield directive(
-                "attribute", name, [markdown(found.__doc__) if hasattr(found, "__get__") and not fields else ""]
+                "attribute",
+                prefix + name,
+                [markdown(found.__doc__) if hasattr(found, "__get__") and not fields else ""],
             )
 
 

@@ -15,9 +15,9 @@ if sys.argv[:2] == ["-m", "doctor"] and sys.orig_argv[-len(sys.argv)].endswith("
 
     sys.exit(main(sys.argv[2:]))
 
-from stator import _array_methods, _pickling, errors, fft, linalg, memory, nn, random, sparse, special, testing
+from stator import _array_methods, _pickling, errors, fft, linalg, nn, random, sparse, special, testing
 from stator._array import Array
-from stator._backend_graphs import graph
+from stator._builder import BackendBuilder
 from stator._creation import (
     arange,
     asarray,
@@ -100,16 +100,17 @@ from stator.backend import (
     default_backend,
     is_available,
     set_default_backend,
+    shutdown,
 )
-from stator.config import BackendBuilder, BackendConfig
+from stator.config import BackendConfig
 from stator.inspection import __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype
-from stator.scopes._methods import shutdown
 
 if TYPE_CHECKING:
     # Modules that are loaded on first use.
     from stator import backends as backends
     from stator import graphs as graphs
     from stator import hardware as hardware
+    from stator import memory as memory
     from stator import monitor as monitor
     from stator import numpy as numpy
     from stator import programs as programs
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from stator import telemetry as telemetry
     from stator import typing as typing
     from stator._table_functions import *  # noqa: F403
+    from stator.graphs._decorator import graph
     from stator.hardware import (
         BackendType,
         Capabilities,
@@ -400,6 +402,7 @@ def __getattr__(name: str) -> Any:
         "backends",
         "graphs",
         "hardware",
+        "memory",
         "monitor",
         "numpy",
         "programs",
@@ -415,4 +418,8 @@ def __getattr__(name: str) -> Any:
         from stator import hardware
 
         return getattr(hardware, name)
+    if name == "graph":
+        from stator.graphs._decorator import graph
+
+        return graph
     return _missing(name)

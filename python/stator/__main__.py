@@ -34,7 +34,13 @@ def gather_info() -> dict[str, Any]:
         for index in range(_backend.device_count(kind)):
             with stator.Backend(kind if kind == "cpu" else f"{kind}:{index}") as be:
                 devices.append(
-                    {"device": str(be.device), "usable": True, "kernels": be.kernels, **be.info(), **abilities(be)}
+                    {
+                        "device": str(be.device),
+                        "usable": True,
+                        "kernels": be.kernels,
+                        **be.devices.properties(),
+                        **abilities(be),
+                    }
                 )
     return {
         "build": {**_table.build(), "python": platform.python_version(), "numpy": np.__version__},
@@ -46,10 +52,10 @@ def gather_info() -> dict[str, Any]:
 
 def abilities(be: stator.Backend) -> dict[str, Any]:
     """What a device can do, in short. What cannot be known is None."""
-    found = be.capabilities()
+    found = be.devices.capabilities()
     memory = found.memory_hierarchy
     return {
-        "memory_free": be.device_info().memory_free,
+        "memory_free": be.devices.info().memory_free,
         "memory_bandwidth_gbps": memory.memory_bandwidth_gbps if memory is not None else None,
         "precision_modes": list(map(str, found.precision_modes)),
         "tensor_cores": found.tensor_cores,

@@ -3,11 +3,12 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 import numpy as np
+import stator.backend
+from stator._backend import Backend
+from stator._device import Device
 from stator._dtype import DType
 from stator._typing import DTypeLike
 from stator._typing import StreamLike
-from stator.backend import Backend
-from stator.backend import Device
 
 class Array:
     @property
@@ -98,7 +99,7 @@ class Array:
         """
         ...
     @property
-    def backend(self) -> Backend: ...
+    def backend(self) -> stator.backend.Backend: ...
     def choose(self, choices: Array | Sequence[Any], out: Array | None = None, mode: str = 'raise') -> Array:
         """At each position the element of the choice that the array names, as numpy.choose."""
         ...

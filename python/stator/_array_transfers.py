@@ -32,7 +32,7 @@ def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLi
     try:
         _transfers.copy_from(self, host, offset, stream)
     except StatorError as error:
-        raise _of_the_array(error, "Backend.write_ranges", "Array.copy_from") from None
+        raise _of_the_array(error, "Backend.transfers.write_ranges", "Array.copy_from") from None
 
 
 def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
@@ -45,4 +45,4 @@ def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike
     try:
         _transfers.copy_to(self, host, offset, stream)
     except StatorError as error:
-        raise _of_the_array(error, "Backend.read_ranges", "Array.copy_to") from None
+        raise _of_the_array(error, "Backend.transfers.read_ranges", "Array.copy_to") from None

@@ -3,13 +3,14 @@ from collections.abc import Callable
 from collections.abc import Generator as AwaitGenerator
 from typing import Any
 from typing import Self
+import stator.backend
+from stator._device import Device
 from stator._typing import StreamLike
 
 class Backend:
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
     def _forbid_host_copies(self, forbid: bool) -> None: ...
-    def _pool_streams(self, count: int, priority: int) -> tuple[Stream, ...]: ...
     def _set_memory_limit(self, limit: int | None) -> None: ...
     def close(self) -> None:
         """Synchronises, then releases every resource of the backend, newest first. Idempotent."""
@@ -18,39 +19,12 @@ class Backend:
     def closed(self) -> bool: ...
     @property
     def device_name(self) -> str: ...
-    def empty_cache(self) -> None:
-        """Gives cached memory back to the device."""
-        ...
-    def external_stream(self, stream: StreamLike, /) -> Stream:
-        """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
-
-        It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
-        it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
-        BackendMismatchError for a stream of another device. The handle is not checked: one that is not a stream ends
-        the process in CUDA.
-        """
-        ...
-    def info(self) -> dict[str, Any]:
-        """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the device."""
-        ...
     @property
     def kernels(self) -> str: ...
-    def memory_stats(self) -> dict[str, Any]:
-        """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
-
-        allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
-        raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
-        pinned_live_bytes, pinned_cached_bytes, pinned_limit: of page-locked memory, which the others include.
-        largest_cached_bytes: the largest block of cached device memory; fragmentation: how much of that memory lies in
-        other blocks, 0.0 to 1.0. Both are None where CUDA's driver keeps it (pool_policy="driver"). Does not wait.
-        """
-        ...
     @property
     def native(self) -> object: ...
     @property
     def options(self) -> dict[str, Any]: ...
-    @property
-    def priority_range(self) -> tuple[int, int]: ...
     def resources(self) -> list[dict[str, Any]]:
         """The live tracked objects: kind, bytes, age in seconds to three decimals, origin (the op) and exported."""
         ...
@@ -60,13 +34,11 @@ class Backend:
     def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
 
-        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of
-        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range,
+        An object with __cuda_stream__ gives what streams.external() does. priority: when much work waits, that of
+        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of streams.priority_range,
         and for a stream that was created with another priority. None: any, and 0 for a new one.
         """
         ...
-    @property
-    def stream_count(self) -> int: ...
     def synchronize(self) -> None:
         """Waits for all streams, and raises errors that kernels have recorded."""
         ...
@@ -87,7 +59,7 @@ class Event:
         ...
     def __init__(self) -> None: ...
     @property
-    def backend(self) -> Backend: ...
+    def backend(self) -> stator.backend.Backend: ...
     def done(self) -> bool:
         """Whether the work before the event has finished. Does not wait."""
         ...
@@ -119,7 +91,7 @@ class Stream:
         """
         ...
     @property
-    def backend(self) -> Backend: ...
+    def backend(self) -> stator.backend.Backend: ...
     def close(self) -> None:
         """Waits for a stream of another library, and gives it back. InvalidValueError for the backend's own streams.
 
@@ -168,8 +140,20 @@ def current_stream(backend: Backend) -> Stream:
 def device_count(kind: str) -> int:
     """The number of devices of "cpu" or "cuda"."""
     ...
+def device_properties(backend: Backend) -> dict[str, Any]:
+    """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the backend's device."""
+    ...
+def empty_cache(backend: Backend) -> None:
+    """Gives cached memory of the backend back to the device."""
+    ...
 def emulated(kind: str) -> bool:
     """Whether the devices of "cpu" or "cuda" are emulated ones, which STATOR_EMULATE asks for."""
+    ...
+def external_stream(backend: Backend, stream: StreamLike) -> Stream:
+    """The stream of another library as one of the backend, as Backend.streams.external() gives it."""
+    ...
+def memory_stats(backend: Backend) -> dict[str, Any]:
+    """The figures of the backend's pool, as Backend.memory.stats() gives them."""
     ...
 def most_streams() -> int:
     """The largest number of streams that a backend can have."""
@@ -177,11 +161,20 @@ def most_streams() -> int:
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
     ...
+def pool_streams(backend: Backend, count: int, priority: int) -> tuple[Stream, ...]:
+    """Streams after the default one that have the priority, as many as asked for."""
+    ...
+def priority_range(backend: Backend) -> tuple[int, int]:
+    """The least and the greatest priority of the backend's streams; the greatest is the lower number."""
+    ...
 def remove_backend(backend: Backend) -> None:
     """Ends what add_backend() began."""
     ...
 def remove_stream(stream: Stream) -> None:
     """Ends what add_stream() began."""
+    ...
+def resolve_backend(device: object, op: str = "device") -> Backend:
+    """The backend of a Backend, a Device or a string, which is an argument of the op; the current backend for None."""
     ...
 def set_jit_cache(path: str | None, size: int | None) -> None:
     """Sets CUDA_CACHE_PATH and CUDA_CACHE_MAXSIZE of the process, where they are given, before the driver starts."""
@@ -194,6 +187,9 @@ def set_scopes(scopes: tuple[tuple[Backend, int], ...]) -> tuple[tuple[Backend, 
     ...
 def shutdown() -> None:
     """Closes every open backend of Python, as its end does. Synchronises."""
+    ...
+def stream_count(backend: Backend) -> int:
+    """The number of streams in the backend's pool; stream 0 is the default one."""
     ...
 def take_fault() -> bool:
     """Whether the error that C++ has just thrown was found by a kernel. Used by python/stator/errors.py."""

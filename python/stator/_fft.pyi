@@ -3,9 +3,9 @@ from collections.abc import Sequence
 from typing import Any
 from typing import NamedTuple
 from stator._array import Array
+from stator._backend import Backend
+from stator._device import Device
 from stator._typing import DTypeLike
-from stator.backend import Backend
-from stator.backend import Device
 
 class CacheInfo(NamedTuple):
     hits: int

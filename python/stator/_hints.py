@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from stator._package import root
+
 # By the module ("Array" for its attributes): the name that was asked for, and what there is.
 HINTS: dict[str, dict[str, str]] = {
     "Array": {
@@ -215,10 +217,7 @@ def attributes_of(x: object) -> list[str]:
 
 def _row(path: str) -> Any:
     """The row of a dotted name of NumPy, or None."""
-    import stator.numpy  # noqa: F401  so that the table is filled
-    from stator.numpy._rows import ROWS
-
-    return ROWS.get(path)
+    return root().numpy._rows.ROWS.get(path)
 
 
 def _in_numpy(owner: str, name: str) -> str:
@@ -232,13 +231,11 @@ def _in_numpy(owner: str, name: str) -> str:
 
 def _of_numpy(owner: str, name: str) -> str:
     """Why stator.numpy has no such name, or which function of stator has it, else an empty text."""
-    import stator
-
     path = f"{owner}.{name}".removeprefix("stator.numpy.")
     row = _row(path)
     if row is not None:
         return f" {row.how}"
-    home: Any = stator
+    home: Any = root()
     for part in path.split("."):
         home = vars(home).get(part)
         if home is None:

@@ -25,7 +25,7 @@ from stator._sparse import COO, CSC, CSR
 from stator.errors import DeviceUnavailableError, StatorError, UnpicklingError
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 FORMAT = 1
 
@@ -48,13 +48,13 @@ def _corrupt(what: str, why: object) -> UnpicklingError:
 
 def _backend_of(device: object) -> Backend:
     """The current backend if it is of the device, else the process's shared one."""
-    from stator.backend import _resolve, default_backend
+    from stator._backend import resolve_backend
 
     try:
-        current = default_backend()
+        current = resolve_backend(None)
         if current.device_name == device and not current.closed:
             return current
-        return _resolve(str(device), "pickle.loads")
+        return resolve_backend(str(device), "pickle.loads")
     except StatorError as error:
         raise DeviceUnavailableError(
             f"The pickle is of the device {device!r}, which cannot be opened here: {error.cause}",
@@ -149,8 +149,6 @@ def restore_backend(form: object, device: str, options: dict[str, Any]) -> Backe
 
     The current or the shared backend if its options are the same, else one that is opened once per configuration.
     """
-    from stator.backend import Backend as Opened
-
     _check_format(form, "a pickled backend")
     known = _backend_of(device)
     try:
@@ -161,7 +159,7 @@ def restore_backend(form: object, device: str, options: dict[str, Any]) -> Backe
             found = _opened.get(key)
             if found is None or found.closed:
                 needed = {**options, "require_libraries": options["require_libraries"] or None}
-                found = _opened[key] = Opened(device, **needed)
+                found = _opened[key] = type(known)(device, **needed)
             return found
     except (StatorError, TypeError, KeyError, AttributeError) as error:
         raise _corrupt("The pickled backend", error) from None

@@ -3,11 +3,11 @@ from typing import Any
 from typing import Self
 from typing import overload
 import numpy as np
+import stator.backend
 from stator._array import Array
+from stator._device import Device
 from stator._dtype import DType
 from stator._typing import DTypeLike
-from stator.backend import Backend
-from stator.backend import Device
 
 class COO(SparseMatrix):
     @property
@@ -116,7 +116,7 @@ class SparseMatrix:
         """The same matrix with values of another dtype. Asynchronous."""
         ...
     @property
-    def backend(self) -> Backend: ...
+    def backend(self) -> stator.backend.Backend: ...
     @property
     def data(self) -> Array: ...
     @property

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from stator._array import Array
+from stator._backend import Backend
+from stator._device import Device
 from stator._dtype import DType
-from stator.backend import Backend, Device
 
 
 class StreamLike(Protocol):

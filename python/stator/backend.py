@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
-import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
-from stator import _backend, _creation, _libraries, _random, _scheduling
+from stator import _backend, _creation, _libraries, _random, _shared
+from stator._accessor import AccessorAttribute
 from stator._backend import Entered, Event, Stream
-from stator._backend_graphs import BackendGraphs
-from stator._backend_monitor import BackendMonitor
-from stator._backend_telemetry import BackendTelemetry
 from stator._dask import tell
-from stator._recovery.methods import BackendErrors
+from stator._device import Device, choose, device_of, is_available
+from stator._package import root
 from stator.config import BackendConfig, default_device, resolve
-from stator.errors import DTypeError, StatorError, renamed
-from stator.hardware.backend_methods import BackendDevices
-from stator.hardware.first_use import tell_first_use
-from stator.memory._managed_methods import BackendManaged
-from stator.memory._methods import BackendMemory
-from stator.scopes._methods import BackendResources
+from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -34,101 +28,38 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import ArrayLike, DTypeLike, StreamLike
     from stator.config import Options
+    from stator.graphs import Graph, GraphFunction
+    from stator.graphs._accessor import GraphAccessor
+    from stator.hardware._accessor import DeviceAccessor
+    from stator.memory._accessor import MemoryAccessor
     from stator.memory._allocators import DeviceAllocator
-    from stator.programs import Kernel, KernelDescriptor, ProgramCacheInfo
-    from stator.programs.programs import ProgramCache
-    from stator.streams import StreamPool
+    from stator.programs import Kernel
+    from stator.programs._accessor import ProgramAccessor
+    from stator.scopes import Scope
+    from stator.scopes._accessor import ScopeAccessor
+    from stator.scopes._cleanups import CleanupStack
+    from stator.streams._accessor import StreamAccessor
+    from stator.telemetry import Telemetry
+    from stator.transfers._accessor import TransferAccessor
 
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _default: Backend | None = None
 # STATOR_DEVICE, and what it meant last, since to look takes microseconds
 _found: tuple[str, Backend | None] = "", None
-_shared: dict[tuple[int, str], Backend] = {}
-_allocators: dict[str, DeviceAllocator] = {}  # what memory.set_allocator() chose, by device
-_lock = threading.RLock()
-_open: weakref.WeakSet[Backend] = weakref.WeakSet()
-_seed: int | None = None
+# Kinds of objects that a backend makes for itself and keeps.
+_OWN = {"stream", "library", "program"}
 
 
-@dataclass(frozen=True, eq=False)
-class Device:
-    """A device for arrays: .type is "cpu" or "cuda"; it is equal to its text, such as "cuda:0".
-
-    As a `device=` argument, the Device of an array or a backend means that very backend as long as it is open; a
-    pickled Device, and any other one, means the process's shared backend of the device.
-    """
-
-    type: str
-    index: int = 0
-    _backend: weakref.ref[Backend] | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        return self.type if self.type == "cpu" else f"{self.type}:{self.index}"
-
-    def __eq__(self, other: object) -> bool:
-        return str(self) == str(other) if isinstance(other, (Device, str)) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-    def __reduce__(self) -> tuple[object, tuple[str, int]]:
-        return Device, (self.type, self.index)
-
-    def __copy__(self) -> Device:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Device:
-        return self
-
-    @property
-    def backend(self) -> Backend | None:
-        """The backend that it means as an argument; None for the shared one."""
-        backend = self._backend() if self._backend is not None else None
-        return None if backend is None or backend.closed or backend._process != os.getpid() else backend
-
-    @classmethod
-    def parse(cls, text: str) -> Device:
-        """The device of a name: "cpu", "cuda" or "cuda:1"."""
-        try:
-            kind, _, index = _backend.parse_device(text).partition(":")
-        except StatorError as error:
-            raise renamed(error, "Device.parse") from None
-        return cls(kind, int(index or 0))
-
-
-def is_available(device: str) -> bool:
-    """Whether a Backend for the device can be opened. Creates no context."""
-    try:
-        parsed = Device.parse(str(device))
-    except StatorError as error:
-        raise renamed(error, "is_available") from None
-    return _backend.available(parsed.type)[0] and parsed.index < _backend.device_count(parsed.type)
-
-
-def _choose() -> tuple[str, str]:
-    """The device of "auto", and the reason for the choice."""
-    usable, reason = _backend.available("cuda")
-    if usable and _backend.emulated("cuda"):
-        return "cpu", "the GPU is emulated"
-    return ("cuda:0", "a usable GPU is there") if usable else ("cpu", reason)
-
-
-class Backend(
-    _backend.Backend,
-    BackendDevices,
-    BackendGraphs,
-    BackendTelemetry,
-    BackendErrors,
-    BackendResources,
-    BackendManaged,
-    BackendMemory,
-    BackendMonitor,
-):
+class Backend(_backend.Backend):
     """One opened device with its memory pool, streams and libraries.
 
-    `with backend:` makes it the current backend and closes it at the end.
+    `with backend:` makes it the current backend and closes it at the end. What a service does for it is an attribute:
+    devices, graphs, memory, programs, scopes, streams, telemetry, transfers.
     """
 
     nn: ClassVar[ModuleType]
@@ -137,9 +68,49 @@ class Backend(
     sparse: ClassVar[ModuleType]
     special: ClassVar[ModuleType]
     ops: ClassVar[Any]
+
+    devices: AccessorAttribute[DeviceAccessor] = AccessorAttribute(
+        "stator.hardware._accessor",
+        "DeviceAccessor",
+        "The device and what it can run: properties, capabilities, support of ops.",
+    )
+    graphs: AccessorAttribute[GraphAccessor] = AccessorAttribute(
+        "stator.graphs._accessor",
+        "GraphAccessor",
+        "Loops and branches on the device, captures by hand, saved graphs, and a cache of graphs.",
+    )
+    memory: AccessorAttribute[MemoryAccessor] = AccessorAttribute(
+        "stator.memory._accessor",
+        "MemoryAccessor",
+        "The pool, managed memory, buffers, arenas, and a record of allocations.",
+    )
+    programs: AccessorAttribute[ProgramAccessor] = AccessorAttribute(
+        "stator.programs._accessor",
+        "ProgramAccessor",
+        "The cache of compiled programs; cooperative launches, batches, queues and sequences of kernels.",
+    )
+    scopes: AccessorAttribute[ScopeAccessor] = AccessorAttribute(
+        "stator.scopes._accessor", "ScopeAccessor", "Resources with a cleanup, and counts of live objects."
+    )
+    streams: AccessorAttribute[StreamAccessor] = AccessorAttribute(
+        "stator.streams._accessor",
+        "StreamAccessor",
+        "All streams of the pool, the first being the default one; pools and streams of other libraries.",
+    )
+    telemetry: AccessorAttribute[Telemetry] = AccessorAttribute(
+        "stator.telemetry._accessor",
+        "Telemetry",
+        "Counters of what calls cost, traces, reports of waits, limits and monitoring.",
+    )
+    transfers: AccessorAttribute[TransferAccessor] = AccessorAttribute(
+        "stator.transfers._accessor",
+        "TransferAccessor",
+        "Copies of selected elements and of ranges between arrays and the host.",
+    )
+
     _allocator: DeviceAllocator | None
     _process: int  # the process that opened it
-    _cache_of_programs: ProgramCache | None
+    _cleanups: CleanupStack | None = None  # made at first use, by stator.scopes
 
     def __new__(
         cls,
@@ -163,9 +134,11 @@ class Backend(
         _libraries.register()
         chosen = resolve(config, {"device": device, **options}).to_dict()
         wanted = chosen.pop("device")
-        _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before _choose()
-        name, reason = _choose() if wanted == "auto" else (_backend.parse_device(wanted), "asked for")
-        allocator = _allocators.get(name) if allocator is None else allocator
+        _backend.set_jit_cache(chosen.get("jit_cache_path"), chosen.get("jit_cache_size"))  # before choose()
+        name, reason = choose() if wanted == "auto" else (_backend.parse_device(wanted), "asked for")
+        allocators = sys.modules.get("stator.memory._allocators")  # loaded where one was chosen
+        if allocator is None and allocators is not None:
+            allocator = allocators.chosen.get(name)
         functions = None
         if allocator is not None:
             from stator.memory._allocators import allocator_functions
@@ -174,18 +147,19 @@ class Backend(
         self = super().__new__(cls, name, allocator=functions, **chosen)
         self._allocator = allocator
         self._process = os.getpid()
-        self._cache_of_programs = None
-        self.random.seed(int.from_bytes(os.urandom(8)) if _seed is None else _seed)
-        _open.add(self)
-        tell_first_use(self.device_name)
+        self.random.seed(int.from_bytes(os.urandom(8)) if _shared.seed is None else _shared.seed)
+        _shared.opened.add(self)
+        if name != "cpu":
+            from stator.hardware.first_use import tell_first_use
+
+            tell_first_use(name)
         log.info("opened %s with the kernels %s: %s", self.device_name, self.kernels, reason)
         return self
 
     @property
     def device(self) -> Device:
         """The device of its arrays; as a `device=` argument it means this very backend while it is open."""
-        parsed = Device.parse(self.device_name)
-        return Device(parsed.type, parsed.index, weakref.ref(self))
+        return device_of(self)
 
     @property
     def config(self) -> BackendConfig:
@@ -198,63 +172,85 @@ class Backend(
         return _random.Generator(self)
 
     @property
-    def streams(self) -> tuple[Stream, ...]:
-        """All streams of the pool; the first is the default one."""
-        return tuple(self.stream(i) for i in range(self.stream_count))
-
-    @property
     def current_stream(self) -> Stream:
         """The stream that ops use: that of the innermost `with stream:`, else stream 0."""
         return _backend.current_stream(self)
-
-    def stream_pool(self, count: int, /, *, priority: int = 0) -> StreamPool:
-        """Streams after the default one that are returned in turn.
-
-        count: 1 to 7. priority: of them all, see stream(). Pools may share streams. InvalidValueError where the backend
-        has fewer streams that have the priority or were not used yet.
-
-        >>> pool = be.stream_pool(2)
-        >>> [pool.next().index for _ in range(3)]
-        [1, 2, 1]
-        """
-        from stator.streams import StreamPool
-
-        return StreamPool(self._pool_streams(count, priority))
-
-    def write_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: StreamLike | None = None) -> None:
-        """Copies many pieces of host memory into arrays: (array, offset in bytes, host). Asynchronous on cuda.
-
-        What follows each other in memory of the device is one copy. host: as for Array.copy_from, read on return. Of
-        more than 256 MiB the call waits for earlier copies.
-
-        >>> x = be.zeros(6, dtype="uint8")
-        >>> be.write_ranges([(x, 0, bytes([1, 2])), (x, 4, bytes([3]))])
-        >>> x.tolist()
-        [1, 2, 0, 0, 3, 0]
-        """
-        from stator.transfers._transfers import write_ranges
-
-        write_ranges(self, ranges, stream)
-
-    def read_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: StreamLike | None = None) -> None:
-        """Copies many pieces of arrays into host memory: (array, offset in bytes, host). Synchronises once.
-
-        What follows each other in memory of the device is one copy.
-        """
-        from stator.transfers._transfers import read_ranges
-
-        read_ranges(self, ranges, stream)
 
     def close(self) -> None:
         """Runs the cleanups of resources, synchronises, and releases every resource, newest first. Idempotent.
 
         CleanupError where cleanups raised, once all is closed.
         """
-        self._close_after_cleanups(super().close)
+        if self._cleanups is None:
+            return super().close()
+        from stator.scopes._cleanups import raise_collected
+
+        raised = self._cleanups.run()
+        super().close()
+        raise_collected(raised, "Backend.close")
+
+    def reopen(self) -> Self:
+        """A new backend on the device and with the options of this one, which is closed. Its arrays stay closed.
+
+        An allocator serves the new one too.
+        InvalidValueError where it is open: another one beside it is Backend(device).
+
+        >>> other = stator.Backend("cpu", deterministic=True)
+        >>> other.close()
+        >>> with other.reopen() as again:
+        ...     again.options["deterministic"]
+        True
+        """
+        if not self.closed:
+            raise InvalidValueError(
+                "The backend is open", op="Backend.reopen", remedy="Call close() first, or open another Backend."
+            )
+        options: dict[str, Any] = self.options
+        return type(self)(self.device_name, allocator=self._allocator, **options)
+
+    async def __aenter__(self) -> Self:
+        self.__enter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        from asyncio import to_thread
+
+        _backend.remove_backend(self)
+        await to_thread(self.close)
 
     def use(self) -> AbstractContextManager[Self]:
         """Makes it the current backend inside a `with`, and leaves it open at the end."""
         return Entered(partial(_backend.add_backend, self), _backend.remove_backend)
+
+    def scoped(self, *, budget: int | None = None, name: str | None = None) -> Scope:
+        """A `with` block that frees at its end what it made: arrays, page-locked memory, events, graphs, resources.
+
+        What was made inside is closed, also where it still has a name: using it then raises BackendClosedError.
+        Scope.keep() lets results outlive the block. It holds for the calls of this thread or asyncio task, and of
+        asyncio.to_thread() in it; other threads' arrays are their own. Scopes nest. Streams, libraries, compiled
+        kernels and graphs that stator.graph keeps stay the backend's. Memory that NumPy or another library shares is
+        freed when they let go of it. Asynchronous, but the end waits for calls of other threads that are under way:
+        InFlightError, and nothing is freed, where they take more than five seconds.
+
+        budget: how many bytes of device and page-locked memory the block, with the scopes in it, may have at once, as
+        the pool rounds them; None: as many as there are. An allocation beyond it asks the callbacks of
+        memory.set_failure_callback(), and then raises OutOfMemoryError, which has the name and what holds the most
+        in the scope; the scope can be used on. What keep() was given counts no more, and workspaces of libraries never.
+
+        >>> with be.scoped() as scope:
+        ...     x = be.ones(1000)
+        ...     total = scope.keep(stator.sum(x))
+        >>> total.item()
+        1000.0
+        >>> x.tolist()
+        Traceback (most recent call last):
+        stator.errors.BackendClosedError: ...
+        """
+        from stator.scopes._scope import Scope
+
+        return Scope(self, budget, name)
 
     def forbid_host_copies(self) -> AbstractContextManager[None]:
         """Makes copies of the backend's memory to the host raise HostCopyError inside a `with`.
@@ -264,24 +260,58 @@ class Backend(
         """
         return Entered(partial(self._forbid_host_copies, True), partial(self._forbid_host_copies, False))
 
+    def error_context(self, text: str, *, convert: bool = False) -> AbstractContextManager[None]:
+        """Adds the text and the device as a note to whatever a `with` block raises (PEP 678); tracebacks show it.
+
+        convert: exceptions of other libraries come out as stator's, as of stator.errors.convert_error().
+
+        >>> with be.error_context("while reading the weights"):
+        ...     be.ones(3) + be.ones(4)
+        Traceback (most recent call last):
+        stator.errors.ShapeError: ...
+        """
+        from stator._recovery.context import noted, noting
+
+        op = "Backend.error_context"
+        if not isinstance(convert, bool):
+            raise DTypeError(f"Got convert of type {type(convert).__name__}", op=op, remedy="Give True or False.")
+        return noting(noted(text, self.device_name, op, "text"), convert, op)
+
     def namespace(self) -> ModuleType:
         """The namespace of the array API whose functions take the backend's arrays: the module stator.
 
         Functions that make new arrays use the current backend, or that of `device=`.
         """
-        import stator
+        return root()
 
-        return stator
+    def capture(self, *, stream: StreamLike | None = None, record: bool = False) -> AbstractContextManager[Graph]:
+        """Captures the work of a `with` block into a graph, instead of running it.
 
-    @property
-    def _programs(self) -> ProgramCache:
-        """The cache of compiled programs, made at first use."""
-        if self._cache_of_programs is None:
-            from stator.programs.programs import ProgramCache
+        Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the
+        arrays that it uses are kept alive, and their values are read at every launch. The stream, by default the
+        current one, is current in the block, and captured only for this thread: other threads use it as before.
+        Streams that wait for its events are captured too. What needs values on the host raises CaptureError, and so
+        does an op whose entry in the op table says not_capturable. record: the calls of stator's functions are noted
+        for Graph.save, which keeps every array alive that they make.
 
-            with _lock:
-                self._cache_of_programs = self._cache_of_programs or ProgramCache()
-        return self._cache_of_programs
+        >>> x = be.ones(3)
+        >>> with be.capture() as graph:
+        ...     y = x + 1
+        >>> graph.launch()
+        >>> y.tolist()
+        [2.0, 2.0, 2.0]
+        """
+        from stator.graphs.graphs import capture
+
+        return capture(self, stream, (), record)
+
+    def graph(
+        self, function: Callable[P, R], /, *, max_graphs: int = 64, max_bytes: int | None = None
+    ) -> GraphFunction[P, R]:
+        """As stator.graph, for arrays of this backend."""
+        from stator.graphs.graphs import GraphFunction
+
+        return GraphFunction(function, self, max_graphs, max_bytes)
 
     @overload
     def compile(self, source: str | bytes, name: str, options: Sequence[str] = ()) -> Kernel: ...
@@ -297,7 +327,7 @@ class Backend(
         source: CUDA C++, PTX (text that begins with .version), or as bytes a cubin, a fat binary or PTX. name: a
         kernel, or several, of which a tuple is returned; of CUDA C++ also instances of templates ("axpy<float>"), of
         other code the names that it has. options: NVRTC's; the folders of CUDA's headers and the device's architecture
-        are added. What was compiled is kept by source, names and options (program_cache_info).
+        are added. What was compiled is kept by source, names and options (programs.cache_info()).
         Raises: CompileError with the compiler's log; LibraryNotFoundError without NVRTC; UnsupportedError on the cpu.
 
         >>> kernel = be.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", "twice")  # doctest: +SKIP
@@ -307,49 +337,24 @@ class Backend(
 
         return compile_program(self, source, name, options)
 
-    def create_kernel(self, descriptor: KernelDescriptor) -> Kernel:
-        """As compile(), of one kernel that a stator.programs.KernelDescriptor describes."""
-        from stator.programs.programs import create_kernel
-
-        return create_kernel(self, descriptor)
-
-    def execute_kernel(
-        self,
-        kernel: Kernel,
-        buffers: Sequence[Array],
-        uniform_data: bytes,
-        workgroup_size: tuple[int, ...],
-        workgroup_count: tuple[int, ...],
-        *,
-        stream: StreamLike | None = None,
+    def __del__(
+        self, finalizing: Callable[[], bool] = sys.is_finalizing, process: Callable[[], int] = os.getpid
     ) -> None:
-        """Launches a kernel whose parameters are pointers, followed by the values in uniform_data.
-
-        buffers: the arrays. uniform_data: the bytes of the other parameters, laid out as a structure in C.
-        workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.
-        """
-        from stator.programs.programs import uniform_values
-
-        values = uniform_values(self, kernel, buffers, uniform_data)
-        kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
-
-    def program_cache_info(self) -> ProgramCacheInfo:
-        """Hits, misses, evictions, programs and limit of the cache that compile() uses."""
-        return self._programs.info()
-
-    def clear_program_cache(self) -> None:
-        """Drops what compile() keeps; kernels that are in use stay loaded as long."""
-        self._programs.clear()
-
-    is_cooperative_groups_supported = _scheduling.is_cooperative_groups_supported
-    suggest_cooperative_config = _scheduling.suggest_cooperative_config
-    launch_cooperative_kernel = _scheduling.launch_cooperative_kernel
-    finish_cooperative_kernel = _scheduling.finish_cooperative_kernel
-    read_selected = _scheduling.read_selected
-    batched = _scheduling.batched
-    diagnostics = _scheduling.diagnostics
-    work_queue = _scheduling.work_queue
-    sequence = _scheduling.sequence
+        if finalizing():  # names of this module may be gone
+            return
+        if getattr(self, "_process", None) != process() or self.closed:
+            return
+        try:
+            counts = Counter(resource["kind"] for resource in self.resources() if resource["kind"] not in _OWN)
+            if self._cleanups:
+                counts["resource"] = len(self._cleanups)
+            # Raises in a callback of a stream, where what was released is still counted.
+            answers = bool(counts) and _backend.priority_range(self) is not None
+        except StatorError:
+            return
+        if answers:
+            text = ", ".join(f"{count} of kind {kind}" for kind, count in counts.items())
+            warnings.warn(f"unclosed {self!r} with live resources: {text}", ResourceWarning, source=self, stacklevel=2)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""
@@ -395,19 +400,14 @@ class Backend(
         return _creation.asarray(obj, dtype=dtype, device=self, copy=copy, pinned=pinned)
 
 
-def _open_shared_backend(name: str) -> Backend | None:
-    """The process's shared backend of a device where it is open; a forked child has its own."""
-    backend = _shared.get((os.getpid(), name))
-    return None if backend is None or backend.closed else backend
-
-
 def _shared_backend(name: str) -> Backend:
     """The process's shared backend of a device, opened at first use."""
-    with _lock:
-        backend = _open_shared_backend(name)
+    with _shared.lock:
+        backend = _shared.open_backend(name)
         if backend is None:
-            backend = _shared[os.getpid(), name] = Backend(name)
+            backend = _shared.backends[os.getpid(), name] = Backend(name)
             tell()
+        assert isinstance(backend, Backend)
         return backend
 
 
@@ -429,7 +429,7 @@ def default_backend() -> Backend:
         wanted = name
         if name == "auto" and os.environ.get("STATOR_CONFIG"):
             wanted = default_device()
-        backend = _resolve(_choose()[0] if wanted == "auto" else wanted)
+        backend = _resolve(choose()[0] if wanted == "auto" else wanted)
         _found = name, backend
     return backend
 
@@ -448,11 +448,11 @@ def _resolve(device: Backend | Device | str | None, op: str = "device") -> Backe
         return device
     if isinstance(device, (str, Device)):
         own = device.backend if isinstance(device, Device) else None
-        if own is not None:
+        if isinstance(own, Backend):
             return own
         name = str(device)
         try:
-            return _shared_backend(_choose()[0] if name == "auto" else _backend.parse_device(name))
+            return _shared_backend(choose()[0] if name == "auto" else _backend.parse_device(name))
         except StatorError as error:
             raise renamed(error, op) from None
     raise DTypeError(
@@ -462,19 +462,20 @@ def _resolve(device: Backend | Device | str | None, op: str = "device") -> Backe
     )
 
 
-def seed_all(seed: int) -> None:
-    """Seeds the generators of all open and future backends."""
-    global _seed
-    seed = _random.checked_seed(seed)
-    with _lock:
-        for backend in list(_open):
-            backend.random.seed(seed)
-        _seed = seed
+def shutdown() -> None:
+    """Runs the cleanups of resources and closes every backend that Python opened, as its end does. Waits.
+
+    On the cpu, work whose results cannot be read is waited for half a second, and dropped where it has not begun.
+    """
+    cleanups = sys.modules.get("stator.scopes._cleanups")  # loaded where there are any
+    if cleanups is not None:
+        cleanups.run_all()
+    _backend.shutdown()
 
 
 _backend.set_resolver(_resolve)
 
-__all__ = ["Backend", "Device", "Event", "Stream", "default_backend", "is_available", "set_default_backend"]
+__all__ = ["Backend", "Device", "Event", "Stream", "default_backend", "is_available", "set_default_backend", "shutdown"]
 
 
 def __dir__() -> list[str]:

@@ -152,7 +152,7 @@ def run(be: stator.Backend, data: Digits, config: Hyperparameters, advance: Call
             advance(epoch + 1, float(loss))
         accuracy = network.accuracy(be.asarray(data.test_images), be.asarray(data.test_labels))
         seconds = time.perf_counter() - start
-        counts, memory = be.statistics(), be.memory_stats()
+        counts, memory = be.statistics(), be.memory.stats()
     return Report(
         device=str(be.device),
         dataset="UCI handwritten digits (sklearn.datasets.load_digits)",

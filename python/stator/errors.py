@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from stator._backend import Backend
     from stator._recovery.hook import ErrorHook
-    from stator.backend import Backend
 
 
 class StatorError(Exception):
@@ -130,7 +130,7 @@ class HostCopyError(StatorError, RuntimeError):
 
 
 class SynchronizationError(StatorError, RuntimeError):
-    """A call would have waited for the device while Backend.sync_debug("error") holds."""
+    """A call would have waited for the device while Backend.telemetry.sync_debug("error") holds."""
 
 
 class ShapeError(StatorError, ValueError):
@@ -304,6 +304,33 @@ def renamed(error: StatorError, op: str) -> StatorError:
     return changed
 
 
+def convert_error(error: Exception) -> StatorError:
+    """The exception of another library as the type of stator.errors that fits; the original is its __cause__.
+
+    Known by type: MemoryError, OSError, ImportError, NumPy's and Python's errors of values, types and indices; by name:
+    those of torch, CuPy, Numba and cuda.core about CUDA. Others become a StatorError. One of stator's is returned as it
+    is. recovery_suggestions() of the result says what may help.
+
+    >>> type(stator.errors.convert_error(MemoryError("32 GiB"))).__name__
+    'OutOfMemoryError'
+    """
+    from stator._recovery.conversion import converted
+
+    return converted(error, "errors.convert_error")
+
+
+def log_error(error: Exception, context: str, *, level: int | None = None) -> None:
+    """Writes the error and the context to the logger "stator.errors".
+
+    level: of logging; None: CRITICAL where the device cannot be used any more, ERROR for memory, libraries and devices,
+    WARNING for arguments and results.
+    """
+    from stator._recovery.context import log, noted
+
+    op = "errors.log_error"
+    log(error, noted(context, None, op, "context"), level, op)
+
+
 def set_hook(function: Callable[[StatorError], object] | None) -> Callable[[StatorError], object] | None:
     """Sets a function that is called with every error of stator; None for none. Returns the previous one.
 
@@ -347,7 +374,7 @@ def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any
     return error
 
 
-__all__ = [*_CLASSES, "set_hook"]
+__all__ = [*_CLASSES, "convert_error", "log_error", "set_hook"]
 
 
 def __dir__() -> list[str]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from stator import _backend
 from stator._array import Array
+from stator._device import Device
 from stator._dtype import DType, all_dtypes, dtype, result_type
-from stator.backend import Device
 from stator.errors import DTypeError, InvalidValueError, ShapeError, renamed
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from stator._random import (
     spawn,
     uniform,
 )
-from stator.backend import seed_all as seed
+from stator._shared import seed_all as seed
 
 __all__ = [
     "Generator",

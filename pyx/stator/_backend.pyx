@@ -36,6 +36,7 @@ include "streams/_streams.pxi"
 include "config/_options.pxi"
 include "memory/_allocator.pxi"
 include "memory/_figures.pxi"
+include "devices/_properties.pxi"
 include "backend/_process.pxi"
 
 
@@ -49,6 +50,11 @@ cdef Backend as_backend(object value, str op):
     if not isinstance(value, Backend):
         raise wrong_type(value, op, "backend", "a Backend")
     return <Backend>value
+
+
+def resolve_backend(device: object, op: str = "device") -> Backend:
+    """The backend of a Backend, a Device or a string, which is an argument of the op; the current backend for None."""
+    return resolve(device, op)
 
 
 cdef int warn_of_libraries() except -1:
@@ -190,31 +196,12 @@ cdef class Backend:
         """The options that the backend was opened with."""
         return options_as_dict(&self.c.options())
 
-    def info(self) -> dict[str, Any]:
-        """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the device."""
-        cdef cpp.DeviceInfo info
-        with nogil:
-            info = self.c.info()
-        return {
-            "name": decoded(info.name),
-            "compute_capability": (info.compute_major, info.compute_minor),
-            "total_memory": info.total_memory,
-            "driver_version": info.driver_version,
-            "runtime_version": info.runtime_version,
-            "multiprocessors": info.multiprocessors,
-        }
-
-    @property
-    def stream_count(self) -> int:
-        """The number of streams in the pool; stream 0 is the default one."""
-        return self.c.stream_count()
-
     def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
 
-        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of
-        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range,
-        and for a stream that was created with another priority. None: any, and 0 for a new one.
+        An object with __cuda_stream__ gives what streams.external() does. priority: when much work waits, that of
+        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of
+        streams.priority_range, and for a stream that was created with another priority. None: any, and 0 for a new one.
         """
         cdef int64_t at
         cdef int number = 0
@@ -237,35 +224,6 @@ cdef class Backend:
                 out = self.c.stream(<int>at)
         return new_stream(self, out)
 
-    def external_stream(self, stream: StreamLike, /) -> Stream:
-        """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
-
-        It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
-        it. The same one gives the same Stream. InvalidValueError beyond 31 - stream_count of them in a backend's life,
-        BackendMismatchError for a stream of another device. The handle is not checked: one that is not a stream ends
-        the process in CUDA.
-        """
-        if isinstance(stream, Stream) and (<Stream>stream).backend is self:
-            return stream
-        return external_stream(self, stream, "Backend.external_stream")
-
-    @property
-    def priority_range(self) -> tuple[int, int]:
-        """The least and the greatest priority of streams; the greatest is the lower number."""
-        cdef cpp.PriorityRange out
-        with nogil:
-            out = self.c.priority_range()
-        return out.least, out.greatest
-
-    def _pool_streams(self, count: int, priority: int) -> tuple[Stream, ...]:
-        cdef vector[cpp.Stream] found
-        cdef int wanted = to_priority(priority, "Backend.stream_pool")
-        cdef int64_t many = to_int(count, "Backend.stream_pool", "count")
-        cdef int at_most = <int>min(max(many, 0), 2**31 - 1)
-        with nogil:
-            found = self.c.streams(at_most, wanted)
-        return tuple([new_stream(self, found[i]) for i in range(found.size())])
-
     def synchronize(self) -> None:
         """Waits for all streams, and raises errors that kernels have recorded."""
         with nogil:
@@ -281,21 +239,6 @@ cdef class Backend:
             found = self.c.resources()
         return [{"kind": decoded(found[i].kind), "bytes": found[i].bytes, "age": round(found[i].age, 3),
                  "origin": decoded(found[i].origin), "exported": found[i].exported} for i in range(found.size())]
-
-    def memory_stats(self) -> dict[str, Any]:
-        """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
-
-        allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
-        raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
-        pinned_live_bytes, pinned_cached_bytes, pinned_limit: of page-locked memory, which the others include.
-        largest_cached_bytes: the largest block of cached device memory; fragmentation: how much of that memory lies in
-        other blocks, 0.0 to 1.0. Both are None where CUDA's driver keeps it (pool_policy="driver"). Does not wait.
-        """
-        cdef cpp.MemoryStats s
-        settle()
-        with nogil:
-            s = self.c.memory()
-        return figures_as_dict(&s)
 
     def _set_memory_limit(self, limit: int | None) -> None:
         cdef size_t bytes = to_size(limit, "memory_limit")
@@ -317,12 +260,6 @@ cdef class Backend:
         cdef bint value = bool(forbid)
         with nogil:
             self.c.forbid_host_copies(value)
-
-    def empty_cache(self) -> None:
-        """Gives cached memory back to the device."""
-        with nogil:
-            self.c.empty_cache()
-        settle()
 
     @property
     def native(self) -> object:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import stator
+import stator.backends.traits
 
 COLUMNS = ["trait", "method", "call", "reason"]
 

@@ -6,28 +6,29 @@ import pytest
 
 import stator
 from stator import _table, errors, hardware
+from stator.backends.traits import adapt
 from stator.hardware import BackendType, hints, measure, operations, tables
 
 
 def test_a_backend_says_what_the_enumeration_says(be):
-    own = be.device_info()
+    own = be.devices.info()
     same = next(each for each in stator.devices() if each.device == be.device_name)
     assert replace(own, memory_free=None) == replace(same, memory_free=None)
-    assert own.memory_total == be.info()["total_memory"]
-    assert be.backend_type() is own.type
-    assert replace(be.default_device(), memory_free=None) == replace(own, memory_free=None)
-    assert be.is_available()
+    assert own.memory_total == be.devices.properties()["total_memory"]
+    assert adapt(be).backend_type() is own.type
+    assert replace(adapt(be).default_device(), memory_free=None) == replace(own, memory_free=None)
+    assert adapt(be).is_available()
 
 
 def test_a_backend_knows_the_devices_of_its_type(be):
-    assert be.device_count() == len(be.devices()) > be.device.index
-    assert {each.type for each in be.devices()} == {be.backend_type()}
-    assert be.is_device_available(be.device.index)
-    assert not be.is_device_available(99)
+    assert adapt(be).device_count() == len(adapt(be).devices()) > be.device.index
+    assert {each.type for each in adapt(be).devices()} == {adapt(be).backend_type()}
+    assert adapt(be).is_device_available(be.device.index)
+    assert not adapt(be).is_device_available(99)
 
 
 def test_every_precision_mode_says_what_it_means(be):
-    modes = {str(mode): mode.meaning for mode in be.capabilities().precision_modes}
+    modes = {str(mode): mode.meaning for mode in be.devices.capabilities().precision_modes}
     assert {"F16", "F32", "F64", "Mixed", "Custom(8)", "Custom(4)"} <= set(modes)
     assert "float32" in modes["Mixed"]
     assert ("Custom(19)" in modes) == (be.device.type == "cuda")
@@ -35,21 +36,21 @@ def test_every_precision_mode_says_what_it_means(be):
 
 
 def test_limits_are_those_that_calls_have(be):
-    caps = be.capabilities()
+    caps = be.devices.capabilities()
     be.zeros((1,) * caps.max_tensor_dims)
     with pytest.raises(errors.ShapeError):
         be.zeros((1,) * (caps.max_tensor_dims + 1))
-    assert be.stream_count <= caps.execution_model.max_concurrent_streams
+    assert len(be.streams) <= caps.execution_model.max_concurrent_streams
     assert (
         set(caps.supported_dtypes) == {dtype.name for dtype in stator.all_dtypes}
         if hasattr(stator, "all_dtypes")
         else True
     )
-    assert be.is_cooperative_groups_supported() == caps.cooperative_launch
+    assert be.programs.supports_cooperative() == caps.cooperative_launch
 
 
 def test_features_follow_from_the_capabilities(be):
-    caps = be.capabilities()
+    caps = be.devices.capabilities()
     names = {feature.value for feature in caps.hardware_features}
     on_cuda = be.device.type == "cuda"
     assert ("SharedMemory" in names) == ("ConstantMemory" in names) == on_cuda
@@ -59,8 +60,8 @@ def test_features_follow_from_the_capabilities(be):
 
 
 def test_hints_follow_from_the_capabilities(be):
-    caps = be.capabilities()
-    found = be.performance_hints()
+    caps = be.devices.capabilities()
+    found = be.devices.performance_hints()
     assert found == hints.derive(caps)
     if be.device.type == "cpu":
         assert (found.preferred_workgroup_size, found.optimal_batch_size) == ((1, 1, 1), caps.cores)
@@ -73,7 +74,11 @@ def test_hints_follow_from_the_capabilities(be):
 
 def test_hints_are_none_where_their_capabilities_are(be):
     unknown = replace(
-        be.capabilities(), warp_size=None, cores=None, simd_bits=None, memory_hierarchy=hardware.MemoryHierarchy()
+        be.devices.capabilities(),
+        warp_size=None,
+        cores=None,
+        simd_bits=None,
+        memory_hierarchy=hardware.MemoryHierarchy(),
     )
     found = hints.derive(unknown)
     assert (found.optimal_batch_size, found.memory_alignment) == (None, None)
@@ -82,7 +87,7 @@ def test_hints_are_none_where_their_capabilities_are(be):
 @pytest.mark.parametrize(("bits", "line", "wanted"), [(256, 64, 64), (512, 32, 64), (None, 64, 64), (256, None, 32)])
 def test_the_alignment_on_the_host_is_the_larger_of_a_register_and_a_cache_line(cpu, bits, line, wanted):
     hierarchy = hardware.MemoryHierarchy(cache_line_size=line)
-    caps = replace(cpu.capabilities(), simd_bits=bits, memory_hierarchy=hierarchy)
+    caps = replace(cpu.devices.capabilities(), simd_bits=bits, memory_hierarchy=hierarchy)
     assert hints.derive(caps).memory_alignment == wanted
 
 
@@ -98,9 +103,9 @@ def test_a_peak_is_none_where_a_factor_is_not_known():
 
 def test_the_memory_of_the_host_is_measured(cpu, monkeypatch):
     monkeypatch.setattr(measure, "_working_set", lambda caps: 4 << 20)
-    before = cpu.capabilities().memory_hierarchy
+    before = cpu.devices.capabilities().memory_hierarchy
     assert (before.memory_latency_ns, before.measured_bandwidth_gbps, before.memory_bandwidth_per_core) == (None,) * 3
-    after = cpu.capabilities(measure=True)
+    after = cpu.devices.capabilities(measure=True)
     found = after.memory_hierarchy
     assert 0.1 < found.memory_latency_ns < 10_000
     assert 0.01 < found.memory_bandwidth_per_core < 10_000
@@ -124,10 +129,10 @@ def test_an_emulated_device_has_no_time_to_measure(cuda):
 def test_a_closed_backend_has_no_memory_to_measure(device):
     closed = stator.Backend(device)
     closed.close()
-    for call in (closed.measure, lambda: closed.capabilities(measure=True)):
-        with pytest.raises(errors.BackendClosedError, match=r"^Backend\.measure: "):
+    for call in (closed.devices.measure, lambda: closed.devices.capabilities(measure=True)):
+        with pytest.raises(errors.BackendClosedError, match=r"^Backend\.devices\.measure: "):
             call()
-    assert closed.capabilities().type is closed.backend_type()
+    assert closed.devices.capabilities().type is adapt(closed).backend_type()
 
 
 def test_the_walk_of_the_latency_visits_every_node_once(cuda):
@@ -140,8 +145,8 @@ def test_the_walk_of_the_latency_visits_every_node_once(cuda):
 def test_support_follows_from_the_op_table(be):
     for row in _table.rows()[::29]:
         for dtype in ("float32", "int8", "complex128"):
-            assert be.supports(row["name"], dtype) == (dtype in row["dtypes"]), row["name"]
-        assert be.supports(row["call"])
+            assert be.devices.supports(row["name"], dtype) == (dtype in row["dtypes"]), row["name"]
+        assert be.devices.supports(row["call"])
 
 
 @pytest.mark.parametrize(
@@ -160,16 +165,16 @@ def test_support_follows_from_the_op_table(be):
     ],
 )
 def test_conditions_are_checked(be, op, conditions, wanted):
-    assert be.supports(op, **conditions) is wanted
+    assert be.devices.supports(op, **conditions) is wanted
 
 
 def test_wrong_conditions_are_refused(be):
-    with pytest.raises(errors.DTypeError, match=r"Backend\.supports"):
-        be.supports("add", "float7")
+    with pytest.raises(errors.DTypeError, match=r"Backend\.devices\.supports"):
+        be.devices.supports("add", "float7")
     with pytest.raises(errors.InvalidValueError, match=r"Got shape=\(-1,\)"):
-        be.supports("add", shape=(-1,))
+        be.devices.supports("add", shape=(-1,))
     with pytest.raises(errors.DTypeError, match="shape"):
-        be.supports("add", shape="3")
+        be.devices.supports("add", shape="3")
 
 
 def test_a_library_that_nothing_replaces_takes_its_ops_away(be, monkeypatch):
@@ -177,13 +182,13 @@ def test_a_library_that_nothing_replaces_takes_its_ops_away(be, monkeypatch):
     absent = [{"name": name, "found": False, "substitute": ""} for name in wanted.values()]
     monkeypatch.setattr(operations._backend, "emulated", lambda kind: False)
     monkeypatch.setattr(operations._table, "libraries", lambda load: absent)
-    assert not be.supports("matmul")
-    assert be.operation_capabilities("matmul")["missing_library"] == wanted["matmul"]
-    assert not be.supports_rnn()
-    assert be.supports("exp")
-    assert be.supports_fft() is (be.device.type == "cpu")
+    assert not be.devices.supports("matmul")
+    assert be.devices.operation_capabilities("matmul")["missing_library"] == wanted["matmul"]
+    assert not adapt(be).supports_rnn()
+    assert be.devices.supports("exp")
+    assert adapt(be).supports_fft() is (be.device.type == "cpu")
     monkeypatch.setattr(operations._table, "libraries", lambda load: [{**each, "substitute": "own"} for each in absent])
-    assert be.supports("matmul")
+    assert be.devices.supports("matmul")
 
 
 def test_the_names_of_libraries_are_those_of_the_table():
@@ -192,20 +197,20 @@ def test_the_names_of_libraries_are_those_of_the_table():
 
 
 def test_operation_capabilities_are_none_for_unknown_ops(be):
-    found = be.operation_capabilities("conv2d")
+    found = be.devices.operation_capabilities("conv2d")
     assert found["family"] == "convolution"
     assert "stride" in found["parameters"]
     assert found["supported"]
-    assert be.operation_capabilities("no_such_op") is None
+    assert be.devices.operation_capabilities("no_such_op") is None
 
 
 def test_every_op_of_the_table_is_available(be):
-    assert list(be.available_ops()) == [row["name"] for row in _table.rows()]
-    assert be.supports_op("add")
+    assert list(be.devices.available_ops()) == [row["name"] for row in _table.rows()]
+    assert adapt(be).supports_op("add")
 
 
 def test_the_bundle_has_the_functions_of_five_groups(be):
-    bundle = be.operations_bundle()
+    bundle = be.devices.operations()
     assert [group.name for group in bundle.groups()] == ["fft", "convolution", "rnn", "sparse", "quantization"]
     assert bundle.fft.rfft is stator.fft.rfft
     assert bundle.rnn.lstm is stator.nn.lstm
@@ -215,12 +220,23 @@ def test_the_bundle_has_the_functions_of_five_groups(be):
         assert group.supported
     with pytest.raises(AttributeError, match="the group fft has no function 'sort'"):
         bundle.fft.sort  # noqa: B018
-    found = (be.supports_fft(), be.supports_convolution(), be.supports_rnn(), be.supports_sparse())
-    assert (*found, be.supports_quantization()) == (True,) * 5
-    single = (be.fft_ops(), be.convolution_ops(), be.rnn_ops(), be.sparse_ops(), be.quantization_ops())
+    found = (
+        adapt(be).supports_fft(),
+        adapt(be).supports_convolution(),
+        adapt(be).supports_rnn(),
+        adapt(be).supports_sparse(),
+    )
+    assert (*found, adapt(be).supports_quantization()) == (True,) * 5
+    single = (
+        adapt(be).fft_ops(),
+        adapt(be).convolution_ops(),
+        adapt(be).rnn_ops(),
+        adapt(be).sparse_ops(),
+        adapt(be).quantization_ops(),
+    )
     assert single == bundle.groups()
 
 
 def test_types_are_read_from_names_and_devices(be):
-    assert BackendType.parse(be.device) is be.backend_type()
+    assert BackendType.parse(be.device) is adapt(be).backend_type()
     assert BackendType.parse("CUDA:3") is BackendType.CUDA

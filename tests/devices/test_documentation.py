@@ -3,11 +3,11 @@
 import inspect
 
 from stator import hardware
-from stator.hardware.backend_methods import BackendDevices
+from stator.hardware._accessor import DeviceAccessor
 
 OBJECTS = {
     **{f"hardware.{name}": getattr(hardware, name) for name in hardware.__all__},
-    **{f"Backend.{name}": value for name, value in vars(BackendDevices).items() if not name.startswith("_")},
+    **{f"Backend.devices.{name}": value for name, value in vars(DeviceAccessor).items() if not name.startswith("_")},
 }
 
 

@@ -64,7 +64,7 @@ import stator
 before = stator.get_devices_by_type("cuda")[0]
 with stator.Backend("cuda") as be:
     x = be.empty(1 << 28, dtype="uint8")
-    free = be.device_info().memory_free
+    free = be.devices.info().memory_free
     be.synchronize()
     del x
 print(before.memory_free == before.memory_total, before.memory_free - free >= 1 << 28)

@@ -35,7 +35,7 @@ def test_a_gpu_without_machine_code_is_told_once(monkeypatch, caplog):
             first_use.tell_first_use(device)
     (record,) = caplog.records
     assert "cuda:3 (A GPU) has compute capability 12.0" in record.getMessage()
-    assert "be.prepare(ops)" in record.getMessage()
+    assert "be.graphs.prepare(ops)" in record.getMessage()
 
 
 def test_the_build_says_for_what_it_has_machine_code():

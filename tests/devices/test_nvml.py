@@ -1,5 +1,7 @@
 """What NVML says of a GPU, which is found by its address on the PCI bus."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import stator
@@ -59,7 +61,7 @@ def double(monkeypatch):
 @pytest.mark.parametrize(("index", "free", "percent"), [(0, 1001, 41.0), (1, 1000, 40.0)])
 def test_a_gpu_is_found_by_its_place_and_not_by_its_number(double, index, free, percent):
     assert cuda.info(index).memory_free == free
-    backend = type("Opened", (), {"device": stator.Device("cuda", index)})
+    backend = SimpleNamespace(device_name=f"cuda:{index}")
     assert _figures.gpu_percent(backend) == percent
 
 
@@ -87,5 +89,5 @@ def test_a_device_that_has_a_context_is_asked_itself(double, monkeypatch):
 def test_emulated_devices_and_the_cpu_are_not_asked(double, monkeypatch):
     monkeypatch.setattr(stator._backend, "emulated", lambda kind: True)
     assert nvml.memory_free(0) is None
-    assert _figures.gpu_percent(type("Opened", (), {"device": stator.Device("cpu", 0)})) is None
+    assert _figures.gpu_percent(SimpleNamespace(device_name="cpu")) is None
     assert not double.asked

@@ -95,7 +95,7 @@ def pending_work_in_8_threads(device):
     be = stator.Backend(device)
 
     def run(i):
-        with be.stream(be.streams[i % be.stream_count]):
+        with be.stream(be.streams[i % len(be.streams)]):
             x = be.zeros((1 << 18,))
             for _ in range(20):
                 x = stator.exp(stator.multiply(x, 0.5))

@@ -234,8 +234,8 @@ def test_a_graph_that_ran_within_another_draws_from_the_state_that_it_is_given(b
 # What gives memory back before the first draw, which the draws' own memory must not be.
 TEMPORARIES = {
     "an expression": lambda be, x: x * 2 - 1,
-    "a loop": lambda be, x: be.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * 3 + 1, x),
-    "a branch": lambda be, x: be.cond(stator.sum(x) > 0, lambda x: x * 2 - 1, lambda x: x + 1, x),
+    "a loop": lambda be, x: be.graphs.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * 3 + 1, x),
+    "a branch": lambda be, x: be.graphs.cond(stator.sum(x) > 0, lambda x: x * 2 - 1, lambda x: x + 1, x),
     "a function": lambda be, x: be.graph(lambda x: x * 2 - 1)(x),
 }
 
@@ -282,6 +282,6 @@ def test_a_repeated_part_with_temporaries_before_its_draws_draws_anew(be):
     def step():
         total[...] = total + (x * 2 - 1) * generator.uniform(size=3)
 
-    be.sequence().repeat(4, (step,)).run()
+    be.programs.sequence().repeat(4, (step,)).run()
     expected = sum(eager.uniform(size=3).to_numpy() for _ in range(4))
     np.testing.assert_allclose(total.to_numpy(), expected, rtol=1e-14)

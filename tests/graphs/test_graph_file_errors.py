@@ -20,7 +20,7 @@ def refusal(be, tmp_path, function, *args):
     """The text of the error that saving raises; nothing is written, and the function can still be called."""
     with pytest.raises(CaptureError) as caught:
         be.graph(function).save(tmp_path / "saved.graph", *args)
-    assert list(tmp_path.iterdir()) == [] and not be.is_capturing
+    assert list(tmp_path.iterdir()) == [] and not be.graphs.is_capturing
     return str(caught.value)
 
 
@@ -154,7 +154,7 @@ def test_an_error_of_the_function_leaves_no_recording_behind(be, tmp_path):
     with pytest.raises(KeyError, match="mine"):
         be.graph(broken).save(tmp_path / "saved.graph", be.ones(3))
     be.graph(lambda x: x + 1).save(tmp_path / "saved.graph", be.ones(3))
-    assert be.load_graph(tmp_path / "saved.graph")(be.ones(3)).tolist() == [2, 2, 2]
+    assert be.graphs.load(tmp_path / "saved.graph")(be.ones(3)).tolist() == [2, 2, 2]
 
 
 def test_a_failure_to_write_leaves_the_file_that_was_there(be, tmp_path, monkeypatch):
@@ -194,9 +194,9 @@ def test_other_threads_are_not_recorded(be, tmp_path):
 
 def test_a_file_that_cannot_be_read_is_named(be, tmp_path):
     with pytest.raises(GraphFileError, match=r"missing\.graph"):
-        be.load_graph(tmp_path / "missing.graph")
+        be.graphs.load(tmp_path / "missing.graph")
     with pytest.raises(DTypeError, match="path"):
-        be.load_graph(3)
+        be.graphs.load(3)
 
 
 def saved(be, path):
@@ -204,7 +204,7 @@ def saved(be, path):
     scale, rows = be.asarray([2.0, 3.0, 4.0]), be.asarray([1, 0])
 
     def work(x, axis):
-        y = be.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * scale, x, limit=100)
+        y = be.graphs.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * scale, x, limit=100)
         y[0, ::2] = 1.5
         z = stator.astype(y[rows], "float32") + be.random.uniform(size=3, dtype="float32")
         return {"z": [z, stator.clip(y, -np.inf, 9.0)], "sum": stator.sum(y, axis=axis)}
@@ -216,7 +216,7 @@ def saved(be, path):
 def outcome(be, path):
     """The error of loading and calling; other errors than those of stator pass."""
     try:
-        made = be.load_graph(path)(be.ones((2, 3)), 1)
+        made = be.graphs.load(path)(be.ones((2, 3)), 1)
         return None if made is None else "made"
     except StatorError as error:
         return type(error).__name__
@@ -228,7 +228,7 @@ def test_a_file_that_is_cut_off_or_changed_anywhere_is_refused_or_read(be, tmp_p
     for end in range(0, len(whole), max(1, len(whole) // 60)):
         path.write_bytes(whole[:end])
         with pytest.raises(GraphFileError):
-            be.load_graph(path)
+            be.graphs.load(path)
     rng = np.random.default_rng(0)
     for place in range(0, len(whole), 5):
         damaged = bytearray(whole)
@@ -280,7 +280,7 @@ def test_a_wrong_value_in_any_field_gives_an_error_of_stator_or_another_program(
         value = WRONG[number % len(WRONG)]
         write(path, changed(text, place, value), constants)
         refused += outcome(be, path) != "made"
-        assert not be.is_capturing
+        assert not be.graphs.is_capturing
     assert refused > 100
 
 
@@ -310,7 +310,7 @@ def test_a_changed_field_is_named(be, tmp_path, place, value, named):
     text, constants = contents(path)
     write(path, changed(text, place, value), constants)
     with pytest.raises(GraphFileError) as caught:
-        be.load_graph(path)
+        be.graphs.load(path)
     assert named in str(caught.value)
 
 
@@ -352,7 +352,7 @@ def test_a_small_file_is_refused_before_it_makes_much(be, tmp_path, place, value
     saved(be, path)
     text, constants = contents(path)
     write(path, changed(text, place, value), constants)
-    used, error = peak(lambda: be.load_graph(path))
+    used, error = peak(lambda: be.graphs.load(path))
     assert isinstance(error, GraphFileError) and used < 2**23
 
 
@@ -370,7 +370,7 @@ def test_members_that_overlap_are_refused_before_they_are_read(be, tmp_path):
             made = archive.getinfo(f"constants/{first + number}")
             made.header_offset, made.file_size = big.header_offset, big.file_size
             made.compress_size, made.CRC = big.compress_size, big.CRC
-    used, error = peak(lambda: be.load_graph(path))
+    used, error = peak(lambda: be.graphs.load(path))
     assert isinstance(error, GraphFileError) and "members of" in str(error) and used < 2**23
 
 
@@ -382,12 +382,12 @@ def test_arguments_that_are_nested_deeper_than_a_file_can_have_are_refused(be, t
     for _ in range(25):
         (value,) = value
     be.graph(lambda x, options: x + 1).save(tmp_path / "saved.graph", be.ones(3), value)
-    assert be.load_graph(tmp_path / "saved.graph")(be.ones(3), value).tolist() == [2, 2, 2]
+    assert be.graphs.load(tmp_path / "saved.graph")(be.ones(3), value).tolist() == [2, 2, 2]
 
 
 def test_a_range_that_is_an_argument_may_be_long(be, tmp_path):
     be.graph(lambda x, r: x + len(r) / 2**40).save(tmp_path / "saved.graph", be.ones(3), range(2**40))
-    assert be.load_graph(tmp_path / "saved.graph")(be.ones(3), range(2**40)).tolist() == [2, 2, 2]
+    assert be.graphs.load(tmp_path / "saved.graph")(be.ones(3), range(2**40)).tolist() == [2, 2, 2]
 
 
 def test_an_interrupt_while_a_file_is_written_comes_out_as_one(be, tmp_path, monkeypatch):
@@ -399,17 +399,17 @@ def test_an_interrupt_while_a_file_is_written_comes_out_as_one(be, tmp_path, mon
     monkeypatch.setattr(zipfile.ZipFile, "writestr", interrupted)
     with pytest.raises(KeyboardInterrupt):
         be.graph(lambda x: x + constant).save(tmp_path / "saved.graph", be.ones(3))
-    assert [*tmp_path.iterdir()] == [] and not be.is_capturing
+    assert [*tmp_path.iterdir()] == [] and not be.graphs.is_capturing
 
 
 def test_indices_of_a_matrix_in_a_file_are_checked(be, tmp_path):
     path, matrix = tmp_path / "saved.graph", stator.sparse.csr_from_dense(be.asarray(np.eye(3)))
     be.graph(lambda x: matrix @ x).save(path, be.ones(3))
-    assert be.load_graph(path)(be.asarray([1.0, 2.0, 3.0])).tolist() == [1, 2, 3]
+    assert be.graphs.load(path)(be.asarray([1.0, 2.0, 3.0])).tolist() == [1, 2, 3]
     text, constants = contents(path)
     write(path, text, {name: b"\x77" * len(raw) for name, raw in constants.items()})
     with pytest.raises(GraphFileError):
-        be.load_graph(path)
+        be.graphs.load(path)
 
 
 def test_an_open_part_and_a_missing_constant_are_refused(be, tmp_path):
@@ -419,10 +419,10 @@ def test_an_open_part_and_a_missing_constant_are_refused(be, tmp_path):
     steps = [step for step in text["steps"] if step[0] != "Backend.end_part"]
     write(path, {**text, "steps": steps}, constants)
     with pytest.raises(GraphFileError, match="no end"):
-        be.load_graph(path)
+        be.graphs.load(path)
     write(path, text, dict(list(constants.items())[:-1]))
     with pytest.raises(GraphFileError, match="constants/"):
-        be.load_graph(path)
+        be.graphs.load(path)
 
 
 def test_each_call_of_the_runtime_may_fail_while_a_graph_is_saved_loaded_and_called(be, tmp_path):
@@ -430,8 +430,10 @@ def test_each_call_of_the_runtime_may_fail_while_a_graph_is_saved_loaded_and_cal
 
     def work():
         scale = be.full(3, 2.0)
-        be.graph(lambda x: be.cond(stator.sum(x) > 3, lambda x: x * scale, lambda x: x, x) + 1).save(path, be.ones(3))
-        return be.load_graph(path)(be.full(3, 5.0)).tolist() == [11] * 3
+        be.graph(lambda x: be.graphs.cond(stator.sum(x) > 3, lambda x: x * scale, lambda x: x, x) + 1).save(
+            path, be.ones(3)
+        )
+        return be.graphs.load(path)(be.full(3, 5.0)).tolist() == [11] * 3
 
     assert work()
     for at in range(200):
@@ -445,7 +447,7 @@ def test_each_call_of_the_runtime_may_fail_while_a_graph_is_saved_loaded_and_cal
             calls = stator.testing.lift(be)
         gc.collect()
         be.synchronize()
-        assert not be.is_capturing and len(list(tmp_path.iterdir())) <= 1
+        assert not be.graphs.is_capturing and len(list(tmp_path.iterdir())) <= 1
         assert not [r for r in be.resources() if r["kind"] in ("buffer", "event", "graph")]
         if calls <= at:
             break

@@ -18,7 +18,7 @@ RUN = """
 import sys, numpy as np, stator
 device, path, inputs, outputs, times = sys.argv[1:]
 with stator.Backend(device) as be:
-    function = be.load_graph(path)
+    function = be.graphs.load(path)
     given = np.load(inputs)
     for _ in range(int(times)):
         made = function(*(be.asarray(given[name]) for name in given.files))
@@ -94,11 +94,13 @@ def training_step(be):
 
 
 def loop(be):
-    return lambda x: be.while_loop(lambda c: stator.max(c[0]) < 100, lambda c: (c[0] * 2, c[1] + 1), (x, be.zeros(())))
+    return lambda x: be.graphs.while_loop(
+        lambda c: stator.max(c[0]) < 100, lambda c: (c[0] * 2, c[1] + 1), (x, be.zeros(()))
+    )
 
 
 def branch(be):
-    return lambda x: be.cond(stator.sum(x) > 3, lambda x: x * 2, lambda x: x - 1, x)
+    return lambda x: be.graphs.cond(stator.sum(x) > 3, lambda x: x * 2, lambda x: x - 1, x)
 
 
 def draws(be):
@@ -126,7 +128,7 @@ def test_a_file_of_one_device_runs_on_another(be, tmp_path):
         function = cpu.graph(training_step(cpu))
         function.save(path, cpu.asarray(drawn(5, 4)))
         expected = values(function(cpu.asarray(drawn(5, 4))))
-    found = values(be.load_graph(path)(be.asarray(drawn(5, 4))))
+    found = values(be.graphs.load(path)(be.asarray(drawn(5, 4))))
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
@@ -141,7 +143,7 @@ def test_constants_that_the_work_writes_go_on_from_call_to_call(be, tmp_path):
 
     be.graph(add).save(path, be.ones(2))
     total[...] = 99  # the file has the values that it was saved with
-    function = be.load_graph(path)
+    function = be.graphs.load(path)
     assert [function(be.full(2, 10.0)).tolist() for _ in range(3)] == [[11, 12], [21, 22], [31, 32]]
 
 
@@ -154,7 +156,7 @@ def test_draws_go_on_from_the_state_that_was_saved(be, tmp_path):
     be.random.seed(11)
     function, x = be.graph(draw), be.ones(32)
     function.save(path, x)
-    loaded, expected = be.load_graph(path), [values(function(x)) for _ in range(4)]
+    loaded, expected = be.graphs.load(path), [values(function(x)) for _ in range(4)]
     be.random.seed(5)  # those of the file are not the backend's
     for want in expected:
         for a, b in zip(values(loaded(x)), want, strict=True):
@@ -169,7 +171,7 @@ def test_the_gradient_of_dropout_has_the_mask_of_the_call(be, tmp_path):
         return y, nn.dropout_backward(x, 0.5, state)
 
     be.graph(step).save(path, be.ones(64))
-    loaded = be.load_graph(path)
+    loaded = be.graphs.load(path)
     first, second = (values(loaded(be.ones(64))) for _ in range(2))
     np.testing.assert_array_equal(*first)
     np.testing.assert_array_equal(*second)
@@ -182,7 +184,7 @@ def test_a_recorded_capture_is_saved_with_its_inputs_and_outputs(be, tmp_path):
         y = x * scale
         z = y.sum()
     graph.save(tmp_path / "saved.graph", inputs=[x], outputs=[y, z])
-    found = be.load_graph(tmp_path / "saved.graph")(be.asarray([1.0, 2.0, 3.0]))
+    found = be.graphs.load(tmp_path / "saved.graph")(be.asarray([1.0, 2.0, 3.0]))
     assert [a.tolist() for a in found] == [[2, 4, 6], 12]
 
 
@@ -196,7 +198,7 @@ def test_work_of_streams_that_are_not_captured_is_not_in_the_file(be, tmp_path):
     graph.save(tmp_path / "saved.graph", inputs=[x], outputs=[y])
     with zipfile.ZipFile(tmp_path / "saved.graph") as archive:
         assert [step[0] for step in json.loads(archive.read("program.json"))["steps"]] == ["multiply"]
-    assert be.load_graph(tmp_path / "saved.graph")(x).tolist() == [6, 6, 6]
+    assert be.graphs.load(tmp_path / "saved.graph")(x).tolist() == [6, 6, 6]
 
 
 def test_a_capture_that_was_not_recorded_cannot_be_saved(be, tmp_path):
@@ -218,21 +220,21 @@ def test_arrays_and_matrices_are_known_by_their_memory(be, tmp_path):
 
     be.graph(work).save(tmp_path / "saved.graph", be.zeros(3))
     x = be.asarray([1.0, 2.0, 3.0])
-    for a, b in zip(values(be.load_graph(tmp_path / "saved.graph")(x)), values(work(x)), strict=True):
+    for a, b in zip(values(be.graphs.load(tmp_path / "saved.graph")(x)), values(work(x)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_a_loaded_function_can_be_saved_again(be, tmp_path):
     x = be.asarray(drawn(5, 4))
     be.graph(indexing(be)).save(tmp_path / "first.graph", x)
-    be.load_graph(tmp_path / "first.graph").save(tmp_path / "second.graph", x)
-    for a, b in zip(values(be.load_graph(tmp_path / "second.graph")(x)), values(indexing(be)(x)), strict=True):
+    be.graphs.load(tmp_path / "first.graph").save(tmp_path / "second.graph", x)
+    for a, b in zip(values(be.graphs.load(tmp_path / "second.graph")(x)), values(indexing(be)(x)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_a_loaded_function_runs_within_a_capture(be, tmp_path):
     be.graph(lambda x: x * 2 + 1).save(tmp_path / "saved.graph", be.ones(3))
-    function, x = be.load_graph(tmp_path / "saved.graph"), be.asarray([1.0, 2.0, 3.0])
+    function, x = be.graphs.load(tmp_path / "saved.graph"), be.asarray([1.0, 2.0, 3.0])
     with be.capture() as graph:
         y = function(x) - 1
     graph.launch()
@@ -244,7 +246,7 @@ def test_constants_of_every_dtype_are_kept_by_their_bits(be, tmp_path, dtype):
     constant = be.asarray(np.arange(-3, 3).reshape(2, 3)).astype(dtype)
     empty = be.zeros((0, 3), dtype=dtype)
     be.graph(lambda: (constant.T, stator.concat([empty, constant]))).save(tmp_path / "saved.graph")
-    found, joined = be.load_graph(tmp_path / "saved.graph")()
+    found, joined = be.graphs.load(tmp_path / "saved.graph")()
     assert found.dtype == joined.dtype == dtype and joined.shape == (2, 3)
     np.testing.assert_array_equal(found.astype("complex128").to_numpy(), constant.T.astype("complex128").to_numpy())
 
@@ -256,7 +258,7 @@ def test_structures_and_other_arguments_are_compared_with_those_of_the_file(be, 
         return {"mean": [stator.mean(batch["x"], axis=axis, dtype=kind) * scale]}
 
     be.graph(work).save(tmp_path / "saved.graph", {"x": x}, 1, scale=0.5)
-    loaded = be.load_graph(tmp_path / "saved.graph")
+    loaded = be.graphs.load(tmp_path / "saved.graph")
     assert loaded({"x": x * 4}, 1, scale=0.5)["mean"][0].tolist() == [2, 2]
     for error, named, args, scale in (
         (ShapeError, r"\[0\]\['x'\] has shape \(3, 2\)", ({"x": x.T}, 1), 0.5),
@@ -271,7 +273,7 @@ def test_structures_and_other_arguments_are_compared_with_those_of_the_file(be, 
             loaded(*args, scale=scale)
     assert loaded({"x": x}, 1, scale=0.5)["mean"][0].tolist() == [0.5, 0.5]
     be.graph(work).save(tmp_path / "saved.graph", {"x": x}, (0, 1), scale=np.float32("nan"), kind=np.float32)
-    loaded = be.load_graph(tmp_path / "saved.graph")
+    loaded = be.graphs.load(tmp_path / "saved.graph")
     made = loaded({"x": x}, (0, 1), scale=np.float32("nan"), kind=np.float32)["mean"][0]
     assert made.dtype == "float32" and made.shape == ()
 
@@ -283,7 +285,7 @@ def difference(be, path, call):
     be.random.seed(5)
     try:
         be.graph(lambda: tuple(arrays_of(call()))).save(path)
-        found = values(be.load_graph(path)())
+        found = values(be.graphs.load(path)())
     except StatorError as error:
         return f"{type(error).__name__}: {error}"
     alike = len(found) == len(expected) and all(
@@ -307,14 +309,14 @@ def deep(x):
 
 
 def in_a_loop(x):
-    return deep(x.backend.while_loop(lambda c: stator.sum(c) < 0, deep, deep(x)))
+    return deep(x.backend.graphs.while_loop(lambda c: stator.sum(c) < 0, deep, deep(x)))
 
 
 @pytest.mark.parametrize("work", [deep, in_a_loop])
 def test_a_loaded_graph_owns_no_more_memory_than_the_function_that_was_saved(be, tmp_path, work):
     path, x, own = tmp_path / "saved.graph", be.ones(2**15), be.graph(work)
     own.save(path, x)
-    loaded = be.load_graph(path)
+    loaded = be.graphs.load(path)
     expected = own(x).to_numpy()
     for _ in range(3):
         np.testing.assert_array_equal(loaded(x).to_numpy(), expected)

@@ -23,7 +23,7 @@ def test_a_graph_keeps_the_programs_of_its_kernels(cuda):
     with cuda.capture() as graph:
         kernel.launch(1, 32, x, 4)
     del kernel
-    cuda.clear_program_cache()
+    cuda.programs.clear_cache()
     gc.collect()
     assert "program" in [r["kind"] for r in cuda.resources()]
     graph.launch()

@@ -39,7 +39,7 @@ def test_another_thread_uses_the_captured_stream_as_before(be):
     x, m, said = be.ones(3), be.asarray(np.eye(40, dtype=np.float32)), []
 
     def work():
-        assert not be.is_capturing
+        assert not be.graphs.is_capturing
         said.append((x + 1).tolist())
         said.append((m @ m).to_numpy().sum())
         be.synchronize()
@@ -108,7 +108,7 @@ def test_a_backend_closes_while_a_thread_that_is_gone_was_capturing(device):
     x = be.ones(3)
 
     def work():
-        be.begin_graph_capture()
+        be.graphs.begin_capture()
         x + 1
 
     run_in_thread(work)
@@ -121,11 +121,11 @@ def test_threads_that_begin_and_end_captures_get_their_own_graphs(be):
     begun, graphs, x = threading.Barrier(2), {}, be.ones(3)
 
     def work(number):
-        be.begin_graph_capture(be.stream(number))
+        be.graphs.begin_capture(be.stream(number))
         begun.wait()
         y = x * (number + 2)
         begun.wait()
-        graphs[number] = be.end_graph_capture(), y
+        graphs[number] = be.graphs.end_capture(), y
 
     threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
     for thread in threads:
@@ -136,11 +136,11 @@ def test_threads_that_begin_and_end_captures_get_their_own_graphs(be):
         graph.launch()
         assert y.tolist() == [number + 2.0] * 3
     with pytest.raises(CaptureError, match="No capture was begun in this thread"):
-        be.end_graph_capture()
+        be.graphs.end_capture()
 
 
 def test_a_capture_that_its_thread_left_begun_ends_with_the_thread(be):
-    run_in_thread(be.begin_graph_capture)
+    run_in_thread(be.graphs.begin_capture)
     with be.capture() as graph:
         y = be.ones(3) * 2
     graph.launch()

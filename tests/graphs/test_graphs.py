@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import stator
+from stator.backends.traits import adapt
 from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError, ShapeError
 
 
@@ -118,7 +119,7 @@ def test_a_stream_that_is_not_joined_again_is_an_error_and_the_next_capture_work
         side.wait(main.record())
         with side:
             x + 1
-    assert not be.is_capturing
+    assert not be.graphs.is_capturing
     with side:
         assert (x + 1).tolist() == [2] * 5
     with be.capture() as graph:
@@ -164,7 +165,7 @@ def test_an_exception_ends_the_capture(be):
     with pytest.raises(ZeroDivisionError), be.capture() as graph:
         x += 1
         1 / 0  # noqa: B018
-    assert not be.is_capturing and x.tolist() == [1, 1, 1]
+    assert not be.graphs.is_capturing and x.tolist() == [1, 1, 1]
     with pytest.raises(CaptureError, match="has not been captured"):
         graph.launch()
 
@@ -340,7 +341,7 @@ def test_a_graph_is_drawn_with_what_orders_its_calls(be):
         a = x + 1
         b = x * 2
         c = a - b
-        be.while_loop(lambda c: stator.max(c) < 3, lambda c: c + 1, c)
+        be.graphs.while_loop(lambda c: stator.max(c) < 3, lambda c: c + 1, c)
     drawn = graph.to_dot()
     assert 'n0 [label="add"]' in drawn and "loop: while" in drawn
     assert "n0 -> n2" in drawn and "n1 -> n2" in drawn and "n0 -> n1" not in drawn
@@ -367,32 +368,32 @@ def test_arguments_that_cannot_be_a_key_and_arrays_of_two_backends_are_refused(b
 
 
 def test_the_seeds_names_do_the_same(be):
-    assert not be.is_capturing_graph()
-    be.begin_graph_capture()
-    assert be.is_capturing_graph() and be.is_capturing
-    with pytest.raises(CaptureError, match=r"^Backend\.begin_graph_capture: "):
-        be.begin_graph_capture()
+    assert not adapt(be).is_capturing_graph()
+    be.graphs.begin_capture()
+    assert adapt(be).is_capturing_graph() and be.graphs.is_capturing
+    with pytest.raises(CaptureError, match=r"^Backend\.graphs\.begin_capture: "):
+        be.graphs.begin_capture()
     y = be.ones(3) + 1
-    graph = be.end_graph_capture()
-    assert not be.is_capturing_graph()
-    be.launch_graph(graph)
-    be.launch_graph(graph, be.stream(1))
+    graph = be.graphs.end_capture()
+    assert not adapt(be).is_capturing_graph()
+    adapt(be).launch_graph(graph)
+    adapt(be).launch_graph(graph, be.stream(1))
     assert y.tolist() == [2, 2, 2]
     with pytest.raises(CaptureError, match="No capture"):
-        be.end_graph_capture()
-    assert be.get_or_create_graph("key", lambda: graph) is graph
-    assert be.get_or_create_graph("key", lambda: None) is graph
+        be.graphs.end_capture()
+    assert be.graphs.get_or_create("key", lambda: graph) is graph
+    assert be.graphs.get_or_create("key", lambda: None) is graph
     with pytest.raises(DTypeError, match="returned NoneType"):
-        be.get_or_create_graph("other", lambda: None)
+        be.graphs.get_or_create("other", lambda: None)
     for seed in range(3):
         a, b = numbers(be, 6, 6, seed=seed), numbers(be, 6, 6, seed=seed + 5)
-        np.testing.assert_array_equal(be.elementwise_add_f32_graph(a, b).to_numpy(), a.to_numpy() + b.to_numpy())
-        np.testing.assert_allclose(be.matmul_f32_graph(a, b).to_numpy(), a.to_numpy() @ b.to_numpy(), rtol=1e-5)
+        np.testing.assert_array_equal(adapt(be).elementwise_add_f32_graph(a, b).to_numpy(), a.to_numpy() + b.to_numpy())
+        np.testing.assert_allclose(adapt(be).matmul_f32_graph(a, b).to_numpy(), a.to_numpy() @ b.to_numpy(), rtol=1e-5)
     with pytest.raises(DTypeError):
-        be.elementwise_add_f32_graph(be.ones(3, dtype="float64"), be.ones(3, dtype="float64"))
-    be.clear_graph_cache()
-    assert be.get_or_create_graph("key", lambda: graph) is graph
-    be.clear_graph_cache()
+        adapt(be).elementwise_add_f32_graph(be.ones(3, dtype="float64"), be.ones(3, dtype="float64"))
+    be.graphs.clear_cache()
+    assert be.graphs.get_or_create("key", lambda: graph) is graph
+    be.graphs.clear_cache()
 
 
 def test_every_failing_call_of_the_runtime_leaves_nothing_behind(be):
@@ -410,7 +411,7 @@ def test_every_failing_call_of_the_runtime_leaves_nothing_behind(be):
         return float(y[0])
 
     work()
-    be.empty_cache()
+    be.memory.empty_cache()
     for at in range(200):
         gc.collect()
         stator.testing.inject(be, fail_at=at)
@@ -422,7 +423,7 @@ def test_every_failing_call_of_the_runtime_leaves_nothing_behind(be):
         finally:
             count = stator.testing.lift(be)
         gc.collect()
-        assert not be.is_capturing
+        assert not be.graphs.is_capturing
         assert not [r for r in be.resources() if r["kind"] in ("graph", "buffer")]
         if count <= at:
             break

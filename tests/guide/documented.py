@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import stator
+from stator._accessor import Accessor
 from tests.support.run_page import BLOCK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,10 @@ def _members(name: str, of: Any) -> Iterator[tuple[str, Any]]:
         if not member.startswith("_"):
             found = inspect.getattr_static(of, member, None)
             found = getattr(found, "__func__", found)
-            if _is_ours(found):
+            accessor = getattr(of, member, None)
+            if isinstance(accessor, type) and issubclass(accessor, Accessor):  # what a service does for a backend
+                yield from _members(f"{name}.{member}", accessor)
+            elif _is_ours(found):
                 yield f"{name}.{member}", found
 
 

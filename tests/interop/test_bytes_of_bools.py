@@ -29,13 +29,13 @@ def copied_from(be):
 
 def ranges_of(be):
     x = be.zeros(8, dtype="bool")
-    be.write_ranges([(x, 0, BYTES)])
+    be.transfers.write_ranges([(x, 0, BYTES)])
     return x
 
 
 def copied_buffer(be):
     x = be.zeros(8, dtype="bool")
-    be.copy_buffer(be.asarray(BYTES), 0, x, 0, 8)
+    be.memory.copy_buffer(be.asarray(BYTES), 0, x, 0, 8)
     return x
 
 
@@ -51,7 +51,7 @@ def strided(be):
 
 def sub_buffer(be):
     descriptor = stator.memory.BufferDescriptor(8, dtype="bool")
-    return be.create_sub_buffer(be.asarray(np.concatenate([BYTES, BYTES])), 8, descriptor)
+    return be.memory.create_sub_buffer(be.asarray(np.concatenate([BYTES, BYTES])), 8, descriptor)
 
 
 DOORS = {

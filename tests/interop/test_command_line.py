@@ -31,7 +31,9 @@ def test_info_names_devices_and_remedies(capsys, monkeypatch):
 def test_info_says_what_each_device_can_do(capsys):
     cpu = json.loads(printed(capsys, "info", "--json"))["devices"][0]
     assert cpu["memory_free"] > 0
-    assert cpu["precision_modes"] == [str(mode) for mode in stator.Backend("cpu").capabilities().precision_modes]
+    assert cpu["precision_modes"] == [
+        str(mode) for mode in stator.Backend("cpu").devices.capabilities().precision_modes
+    ]
     assert cpu["cooperative_launch"] in (True, False, None)
     assert "not known" in printed(capsys, "info")
 

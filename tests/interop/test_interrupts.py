@@ -156,7 +156,7 @@ def test_an_interrupt_ends_a_call_that_enqueues_for_ever():
 ENDLESS = """
 import stator
 be = stator.Backend("cpu")
-y = be.while_loop(lambda x: (x > 0).all(), lambda x: x * 1, be.ones(3))
+y = be.graphs.while_loop(lambda x: (x > 0).all(), lambda x: x * 1, be.ones(3))
 print("ends")
 """
 

@@ -58,7 +58,7 @@ WAITS = {
     "Backend.synchronize": lambda be: be.synchronize(),
     "Stream.synchronize": lambda be: be.stream(0).synchronize(),
     "Event.synchronize": lambda be: be.stream(0).record().synchronize(),
-    "empty_cache": lambda be: be.empty_cache(),
+    "empty_cache": lambda be: be.memory.empty_cache(),
     "resources": lambda be: be.resources(),
 }
 

@@ -12,14 +12,17 @@ import numpy as np
 import pytest
 
 import stator
+from stator._accessor import Accessor
 from stator._catalogue.given import table
+from stator.backends.traits import BackendAdapter, adapt
 from stator.errors import DTypeError, StatorError
 from stator.memory import BufferDescriptor
 from stator.monitor import ResourceLimits
 
-NAMESPACES = ("", "fft", "linalg", "memory", "nn", "random", "sparse", "special", "testing")
+NAMESPACES = ("", "errors", "fft", "linalg", "memory", "nn", "random", "sparse", "special", "testing")
 # What closes what the tests use, and the classes that tests/memory tries.
 LEFT_OUT = {
+    "set_hook",
     "shutdown",
     "AccessHints",
     "BufferArena",
@@ -50,9 +53,21 @@ def callables():
             found[full] = value
             for member in dir(value) if isinstance(value, type) else ():
                 method = getattr(value, member)
-                if not member.startswith("_") and callable(method) and method not in found.values():
+                if member[0] != "_" and callable(method) and not is_accessor(method) and method not in found.values():
                     found[f"{full}.{member}"] = method
+    classes = {f"Backend.{n}": v for n in dir(stator.Backend) if is_accessor(v := getattr(stator.Backend, n))}
+    for full, kind in {**classes, "BackendAdapter": BackendAdapter}.items():
+        found |= {f"{full}.{n}": f for n, f in vars(kind).items() if n[0] != "_" and inspect.isfunction(f)}
     return found
+
+
+def accessors(be):
+    """What a backend's services do, by the names of its attributes."""
+    return {name: getattr(be, name) for name in dir(type(be)) if is_accessor(getattr(type(be), name))}
+
+
+def is_accessor(value):
+    return isinstance(value, type) and issubclass(value, Accessor)
 
 
 def parameters(function):
@@ -133,12 +148,16 @@ def arguments(be):
         "b:spsolve": v,
         "m:eye": 3,
         "data:with_data": s.data,
-        **{"stream:stream": 0, "stream:external_stream": be.stream(0), "count:stream_pool": 1},
+        **{"stream:stream": 0, "stream:Backend.streams.external": be.stream(0), "count:Backend.streams.pool": 1},
         "function:add_callback": dict,
         **{"host:Array.copy_from": b"", "host:Array.copy_to": bytearray()},
         **{"ranges:write_ranges": [(m, 0, b"")], "ranges:read_ranges": [(m, 0, bytearray())]},
         **{"src:copy_buffer": m, "src_offset:copy_buffer": 0, "dst:copy_buffer": m, "dst_offset:copy_buffer": 8},
-        **{"size:copy_buffer": 8, "size:create_arena": 64, "path:memory_timeline": Path(FOLDER.name) / "memory.html"},
+        **{
+            "size:copy_buffer": 8,
+            "size:create_arena": 64,
+            "path:Backend.memory.timeline": Path(FOLDER.name) / "memory.html",
+        },
         **{"parent:create_sub_buffer": m, "offset:create_sub_buffer": 0},
         "descriptor:create_sub_buffer": BufferDescriptor(8),
         **{"self:memory.PoolAllocator": stator.memory.PoolAllocator(be), "address:deallocate": 0},
@@ -147,32 +166,35 @@ def arguments(be):
         **{"descriptor:create_kernel": stator.programs.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},
         **{"workgroup_size:execute_kernel": (1,), "workgroup_count:execute_kernel": (1,)},
-        **{"kernel:suggest_cooperative_config": None, "elements:suggest_cooperative_config": 4},
-        **{"kernel:launch_cooperative_kernel": None, "config:launch_cooperative_kernel": (1, 32)},
-        "launched:finish_cooperative_kernel": 1,
+        **{"kernel:Backend.programs.suggest_cooperative": None, "elements:Backend.programs.suggest_cooperative": 4},
+        **{"kernel:Backend.programs.launch_cooperative": None, "config:Backend.programs.launch_cooperative": (1, 32)},
+        "launched:Backend.programs.finish_cooperative": 1,
         **{"kernel:batched": lambda x, *rest: None, "problems:batched": [m], "args:batched": Several()},
         "capacity:diagnostics": 4,
         **{"kernel:work_queue": print, "capacity:work_queue": 4, "args:work_queue": Several(), "item:work_queue": "i4"},
-        **{"graph:launch_graph": a_graph(be), "key:get_or_create_graph": "key"},
-        **{"creator:get_or_create_graph": lambda: a_graph(be), "function:graph": lambda x: x},
-        "path:load_graph": a_file(),
+        **{"graph:launch_graph": a_graph(be), "key:Backend.graphs.get_or_create": "key"},
+        **{"creator:Backend.graphs.get_or_create": lambda: a_graph(be), "function:graph": lambda x: x},
+        "path:Backend.graphs.load": a_file(),
         **{"a:elementwise_add_f32_graph": m32, "b:elementwise_add_f32_graph": m32},
         **{"a:matmul_f32_graph": m32, "b:matmul_f32_graph": m32},
         **{"cond:while_loop": lambda x: stator.max(x) < 1, "body:while_loop": lambda x: x + 1, "carry:while_loop": m},
-        **{"condition:Backend.cond": b[0, 0], "then:cond": lambda *rest: m, "otherwise:cond": lambda *rest: -m},
-        "operands:Backend.cond": Several((m,)),
+        **{"condition:Backend.graphs.cond": b[0, 0], "then:cond": lambda *rest: m, "otherwise:cond": lambda *rest: -m},
+        "operands:Backend.graphs.cond": Several((m,)),
         **{"path:profile": "trace.json", "mode:sync_debug": None},
-        **{"factory:create_resource_with_cleanup": lambda device: [], "cleanup:create_resource_with_cleanup": list},
+        **{"factory:Backend.scopes.create_resource": lambda device: [], "cleanup:Backend.scopes.create_resource": list},
         **dict.fromkeys(("descriptor:create_buffer", "descriptor:create_scoped_buffer"), BufferDescriptor(64)),
         **{
             f"error:{name}": ValueError("of another library") for name in ("handle_error", "convert_error", "log_error")
         },
         **{"error:recovery_suggestions": MemoryError(), "text:error_context": "text"},
         **{"context:handle_error": "text", "context:log_error": "text"},
-        **{f"memory:{name}": be.managed(3) for name in ("prefetch_to_device", "prefetch_to_host", "set_memory_advice")},
-        **{"advice:set_memory_advice": "read_mostly", "x:memory.host_view": be.managed(3)},
-        **{"size:allocate_unified": 64, "allocation:deallocate_unified": be.allocate_unified(64)},
-        **dict.fromkeys(("callback:set_allocation_failure_callback", "callback:set_spill_callback")),
+        **{
+            f"memory:{name}": be.memory.managed(3)
+            for name in ("prefetch_to_device", "prefetch_to_host", "Backend.memory.advise")
+        },
+        **{"advice:Backend.memory.advise": "read_mostly", "x:memory.host_view": be.memory.managed(3)},
+        **{"size:allocate_unified": 64, "allocation:deallocate_unified": be.memory.allocate_unified(64)},
+        **dict.fromkeys(("callback:Backend.memory.set_failure_callback", "callback:set_spill_callback")),
         **{"callback:on_memory_pressure": print, "limits:set_resource_limits": ResourceLimits()},
         **{"self:BackendConfig": stator.BackendConfig(), "other:BackendConfig.merge": stator.BackendConfig()},
         **{"values:BackendConfig.from_dict": {}, "properties:from_properties": {}, "path:from_toml": a_configuration()},
@@ -180,7 +202,7 @@ def arguments(be):
         **dict.fromkeys(("op:supports", "op:supports_op", "op:operation_capabilities"), "add"),
         **{"index:is_device_available": 0, "kind:parse": "cpu"},
         **dict.fromkeys(("device_type:get_devices_by_type", "device_type:is_device_type_available"), "cpu"),
-        **{"self:DeviceRequirements": stator.DeviceRequirements(), "device:DeviceRequirements": be.device_info()},
+        **{"self:DeviceRequirements": stator.DeviceRequirements(), "device:DeviceRequirements": be.devices.info()},
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,
@@ -192,7 +214,8 @@ def arguments(be):
         "axis1:Array": 0,
         "axis2:Array": 1,
         "self:Array": m,
-        "self:Backend": be,
+        **{"self:Backend": be, "self:BackendAdapter": adapt(be)},
+        **{f"self:Backend.{name}": value for name, value in accessors(be).items()},
         "self:Event": be.stream(0).record(),
         "self:Stream": be.stream(0),
         "self:random.Generator": be.random,
@@ -285,18 +308,21 @@ def is_good(error, name, parameter):
 
 
 def end_capture(be):
-    """begin_graph_capture() leaves a capture, in which other calls would be refused."""
-    if be.is_capturing:
-        be.end_graph_capture()
-    be.clear_graph_cache()
+    """begin_capture() leaves a capture, in which other calls would be refused."""
+    if be.graphs.is_capturing:
+        be.graphs.end_capture()
+    be.graphs.clear_cache()
 
 
 FUNCTIONS = callables()
 FUNCTIONS.pop("BackendType")  # to call an enumeration is Python's own; its method parse is not
 # Their valid call would change what other tests see.
-ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel", "memory.allocator_library"} | {
-    f"Backend.{n}_cooperative_{what}" for n, what in (("suggest", "config"), ("launch", "kernel"), ("finish", "kernel"))
-}
+ON_CUDA = {
+    "Backend.compile",
+    "Backend.programs.create_kernel",
+    "BackendAdapter.execute_kernel",
+    "memory.allocator_library",
+} | {f"Backend.programs.{n}_cooperative" for n in ("suggest", "launch", "finish")}
 NOT_CALLED = (
     {"random.seed", "set_default_backend", "Backend", "memory.PoolAllocator.allocate"}
     | ON_CUDA
@@ -327,6 +353,6 @@ def test_wrong_arguments_raise_typed_errors(cpu, name, tmp_path, monkeypatch):
             end_capture(cpu)
         with contextlib.suppress(StatorError):
             cpu.synchronize()  # indices out of range among the wrong values
-    for set_callback in (cpu.set_allocation_failure_callback, cpu.set_spill_callback):
+    for set_callback in (cpu.memory.set_failure_callback, cpu.memory.set_spill_callback):
         set_callback(None)  # to which a class is a function too
     assert bad == []

@@ -54,11 +54,11 @@ def test_device_memory_comes_from_the_allocator_and_goes_back_once(counting, be,
         other.stream(0).wait(other.stream(1).record())
         np.testing.assert_array_equal((x * y).to_numpy(), np.arange(5000.0) * (np.arange(5000.0) + 1))
         assert sum(counting.live.values()) >= x.nbytes + y.nbytes
-        assert be.memory_stats()["exported_bytes"] == sum(counting.live.values())
+        assert be.memory.stats()["exported_bytes"] == sum(counting.live.values())
         if be.device.type == "cuda":
             assert {other.stream(0).native, other.stream(1).native} <= counting.streams
         del x, y
-        other.empty_cache()
+        other.memory.empty_cache()
         small = sum(counting.live.values())
     assert small < 2 * 5000
     assert not counting.live
@@ -77,13 +77,14 @@ def test_a_backend_that_is_opened_again_has_the_allocator(counting, be):
 @pytest.fixture
 def no_shared_backend(be, monkeypatch):
     """No shared backend is open in the test, and what it sets as an allocator ends with it."""
-    from stator import backend
+    from stator import _shared, backend
+    from stator.memory import _allocators
 
-    monkeypatch.setattr(backend, "_shared", {})
-    monkeypatch.setattr(backend, "_allocators", {})
+    monkeypatch.setattr(_shared, "backends", {})
+    monkeypatch.setattr(_allocators, "chosen", {})
     monkeypatch.setattr(backend, "_found", ("", None))
     yield
-    for opened in backend._shared.values():
+    for opened in _shared.backends.values():
         opened.close()
 
 

@@ -7,12 +7,12 @@ import stator
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, OutOfMemoryError, ShapeError
 from stator.memory import BufferDescriptor
 
-OP = r"^Backend\.create_sub_buffer"
+OP = r"^Backend\.memory\.create_sub_buffer"
 
 
 def test_a_sub_buffer_shares_the_memory_and_keeps_it_alive(be):
     whole = be.zeros(64, dtype="uint8")
-    part = be.create_sub_buffer(whole, 16, BufferDescriptor(8, dtype="float32"))
+    part = be.memory.create_sub_buffer(whole, 16, BufferDescriptor(8, dtype="float32"))
     part[...] = 1.5
     assert whole.to_numpy()[16:24].tobytes() == np.full(2, 1.5, "float32").tobytes()
     del whole
@@ -32,20 +32,20 @@ def test_a_sub_buffer_shares_the_memory_and_keeps_it_alive(be):
 def test_a_misaligned_or_outlying_sub_buffer_is_refused(be, offset, descriptor, error):
     whole = be.zeros(64, dtype="uint8")
     with pytest.raises(error, match=OP):
-        be.create_sub_buffer(whole, offset, descriptor)
+        be.memory.create_sub_buffer(whole, offset, descriptor)
 
 
 def test_a_sub_buffer_of_another_backend_or_a_view_with_gaps_is_refused(be):
     with stator.Backend(be.device_name) as other, pytest.raises(BackendMismatchError, match=OP):
-        be.create_sub_buffer(other.zeros(8), 0, BufferDescriptor(8))
+        be.memory.create_sub_buffer(other.zeros(8), 0, BufferDescriptor(8))
     with pytest.raises(InvalidValueError, match="contiguous"):
-        be.create_sub_buffer(be.zeros(8)[::2], 0, BufferDescriptor(8))
+        be.memory.create_sub_buffer(be.zeros(8)[::2], 0, BufferDescriptor(8))
     with pytest.raises(DTypeError, match=OP):
-        be.create_sub_buffer(np.zeros(8), 0, BufferDescriptor(8))
+        be.memory.create_sub_buffer(np.zeros(8), 0, BufferDescriptor(8))
 
 
 def test_parts_of_an_arena_are_aligned_and_do_not_overlap(be):
-    arena = be.create_arena(4096)
+    arena = be.memory.create_arena(4096)
     shapes = {"a": (3, 5), "b": 7, "c": (), "d": (0, 4)}
     parts = {name: arena.take(name, shape, "float32") for name, shape in shapes.items()}
     for i, part in enumerate(parts.values()):
@@ -61,17 +61,17 @@ def test_parts_of_an_arena_are_aligned_and_do_not_overlap(be):
 
 
 def test_a_part_keeps_the_memory_of_its_arena(be):
-    before = be.memory_stats()["live_bytes"]
-    part = be.create_arena(4096).take("a", 4)
+    before = be.memory.stats()["live_bytes"]
+    part = be.memory.create_arena(4096).take("a", 4)
     part[...] = 2
     assert part.tolist() == [2] * 4
-    assert be.memory_stats()["live_bytes"] >= before + 4096
+    assert be.memory.stats()["live_bytes"] >= before + 4096
     del part
-    assert be.memory_stats()["live_bytes"] == before
+    assert be.memory.stats()["live_bytes"] == before
 
 
 def test_what_does_not_fit_cuts_nothing_off(be):
-    arena = be.create_arena(1024)
+    arena = be.memory.create_arena(1024)
     arena.take("a", 100, "uint8")
     with pytest.raises(OutOfMemoryError, match=r"^BufferArena\.take"):
         arena.take("b", 1000, "uint8")
@@ -92,7 +92,7 @@ def test_what_does_not_fit_cuts_nothing_off(be):
     ],
 )
 def test_parts_are_checked(be, arguments, options, error):
-    arena = be.create_arena(1024)
+    arena = be.memory.create_arena(1024)
     arena.take("a", 1)
     with pytest.raises(error, match=r"^BufferArena\.take"):
         arena.take(*arguments, **options)
@@ -102,8 +102,8 @@ def test_parts_are_checked(be, arguments, options, error):
 def test_arenas_are_checked(be):
     for size, alignment in ((-1, 256), (64, 3), (64, 0)):
         with pytest.raises(InvalidValueError):
-            be.create_arena(size, alignment=alignment)
-    with pytest.raises(DTypeError, match=r"^Backend\.create_arena"):
-        be.create_arena("x")
+            be.memory.create_arena(size, alignment=alignment)
+    with pytest.raises(DTypeError, match=r"^Backend\.memory\.create_arena"):
+        be.memory.create_arena("x")
     with pytest.raises(InvalidValueError, match=r"^BufferArena\.offset"):
-        be.create_arena(64).offset("none")
+        be.memory.create_arena(64).offset("none")

@@ -50,7 +50,7 @@ def test_what_is_in_a_cache_counts_only_when_it_is_used(be):
 
 @pytest.mark.parametrize("name", ["managed", "allocate_unified", "create_scoped_buffer"])
 def test_all_ways_to_memory_count(be, name):
-    made = (lambda n: be.managed(n, "uint8")) if name == "managed" else getattr(be, name)
+    made = (lambda n: be.memory.managed(n, "uint8")) if name == "managed" else getattr(be.memory, name)
     size = BufferDescriptor if name == "create_scoped_buffer" else int
     with be.scoped(budget=4 * MIB, name="step"):
         x = made(size(2 * MIB))
@@ -83,7 +83,7 @@ def test_buffers_with_a_scope_of_their_own_count_towards_the_one_around(be):
     from stator.memory import BufferDescriptor
 
     with be.scoped(budget=2 * MIB):
-        with be.create_scoped_buffer(BufferDescriptor(2 * MIB)), pytest.raises(OutOfMemoryError):
+        with be.memory.create_scoped_buffer(BufferDescriptor(2 * MIB)), pytest.raises(OutOfMemoryError):
             mebibytes(be, 1)
         assert mebibytes(be, 1).nbytes == MIB
 
@@ -137,7 +137,7 @@ def test_callbacks_are_asked_for_a_budget(be):
         asked.append(nbytes)
         return bool(held) and held.clear() is None
 
-    be.set_allocation_failure_callback(free)
+    be.memory.set_failure_callback(free)
     with be.scoped(budget=2 * MIB):
         held.append(mebibytes(be, 2))
         assert mebibytes(be, 1).nbytes == MIB
@@ -151,7 +151,7 @@ def test_failures_of_budgets_are_counted(be):
         with pytest.raises(OutOfMemoryError):
             mebibytes(be, 2)
         mebibytes(be, 1)
-    stats = be.memory_stats()
+    stats = be.memory.stats()
     assert stats["failures"] == 1
     assert stats["allocations"] == stats["failures"] + stats["deallocations"]
 

@@ -33,22 +33,22 @@ def test_the_failure_callback_frees_and_the_allocation_is_tried_again(small):
         asked.append(nbytes)
         return bool(cache) and cache.pop() is not None
 
-    assert small.set_allocation_failure_callback(free_one) is None
+    assert small.memory.set_failure_callback(free_one) is None
     assert mebibytes(small, 4).nbytes == 4 * MIB
     assert asked == [4 * MIB] * 2
-    assert small.set_allocation_failure_callback(None) is free_one
+    assert small.memory.set_failure_callback(None) is free_one
 
 
 def test_a_failing_device_asks_it_too(device):
     with stator.Backend(device) as be:
-        be.set_allocation_failure_callback(lambda _: testing.lift(be) > 0)
+        be.memory.set_failure_callback(lambda _: testing.lift(be) > 0)
         be.zeros(3).tolist()
         testing.inject(be, fail_at=0, until_lifted=True)
         assert mebibytes(be, 8).nbytes == 8 * MIB
 
 
 def test_nobody_is_asked_while_cached_memory_helps(small):
-    small.set_allocation_failure_callback(lambda _: pytest.fail("asked"))
+    small.memory.set_failure_callback(lambda _: pytest.fail("asked"))
     mebibytes(small, 4)
     assert mebibytes(small, 2).nbytes == 2 * MIB
 
@@ -56,11 +56,11 @@ def test_nobody_is_asked_while_cached_memory_helps(small):
 def test_a_callback_that_never_frees_is_asked_a_bounded_number_of_times(small):
     asked = []
     held = mebibytes(small, 2)
-    small.set_allocation_failure_callback(lambda nbytes: asked.append("failure") is None)
+    small.memory.set_failure_callback(lambda nbytes: asked.append("failure") is None)
     with pytest.raises(OutOfMemoryError):
         mebibytes(small, 4)
     assert asked == ["failure"] * 16
-    small.set_spill_callback(lambda nbytes: asked.append("spill") or 1)
+    small.memory.set_spill_callback(lambda nbytes: asked.append("spill") or 1)
     with pytest.raises(OutOfMemoryError):
         mebibytes(small, 4)
     assert asked[16:] == ["failure"] * 16 + ["spill"] * 16
@@ -78,8 +78,8 @@ def test_the_spill_callback_moves_what_the_failure_callback_did_not_free(small):
         on_host[name] = np.array(array.to_numpy())
         return array.nbytes
 
-    small.set_allocation_failure_callback(lambda _: order.append("failure"))
-    small.set_spill_callback(spill)
+    small.memory.set_failure_callback(lambda _: order.append("failure"))
+    small.memory.set_spill_callback(spill)
     x = small.full(2 * MIB, 1, dtype="uint8")
     assert order == ["failure", "spill"]
     assert (on_host["a"] == 7).all()
@@ -96,7 +96,7 @@ def test_what_a_callback_raises_goes_to_the_hook_of_the_interpreter(small, error
     def fails(nbytes):
         raise error
 
-    small.set_allocation_failure_callback(fails)
+    small.memory.set_failure_callback(fails)
     with pytest.raises(OutOfMemoryError):
         mebibytes(small, 5)
     assert seen == [error]
@@ -107,7 +107,7 @@ def test_an_interrupt_in_a_callback_reaches_the_main_thread(small):
     def fails(nbytes):
         raise KeyboardInterrupt
 
-    small.set_allocation_failure_callback(fails)
+    small.memory.set_failure_callback(fails)
     with pytest.raises((KeyboardInterrupt, OutOfMemoryError)) as caught:
         mebibytes(small, 5)
         time.sleep(60)
@@ -130,7 +130,7 @@ def test_a_callback_may_allocate_and_is_not_asked_for_that(small):
         held.clear()
         return x.sum().item() == 100
 
-    small.set_allocation_failure_callback(allocates)
+    small.memory.set_failure_callback(allocates)
     assert mebibytes(small, 4).nbytes == 4 * MIB
     assert asked == [4 * MIB]
     assert errors == [8 * MIB]
@@ -144,7 +144,7 @@ def test_what_a_callback_makes_belongs_to_no_scope(small):
         made.append(small.full(4, 5))
         return True
 
-    small.set_allocation_failure_callback(makes)
+    small.memory.set_failure_callback(makes)
     with small.scoped() as scope:
         mebibytes(small, 2)
         x = small.ones(8) + 1
@@ -165,7 +165,7 @@ def test_a_callback_cannot_end_what_its_allocation_needs(small, monkeypatch):
             except (UnsupportedError, InFlightError) as error:
                 errors.append(type(error))
 
-    small.set_allocation_failure_callback(ends)
+    small.memory.set_failure_callback(ends)
     with small.scoped() as scope:
         x = small.ones(3)
         with pytest.raises(OutOfMemoryError):
@@ -181,9 +181,9 @@ def test_a_callback_may_do_what_the_allocation_is_for(small, what):
     graph = small.graph(lambda x: x + 1)
     work = {"draw": lambda: small.random.normal(size=MIB // 8), "launch": lambda: graph(x)}[what]
     work()
-    small.empty_cache()
+    small.memory.empty_cache()
     held, done = [], []
-    while small.memory_stats()["live_bytes"] + MIB <= 4 * MIB:
+    while small.memory.stats()["live_bytes"] + MIB <= 4 * MIB:
         held.append(mebibytes(small, 1))
 
     def repeats(nbytes):
@@ -191,7 +191,7 @@ def test_a_callback_may_do_what_the_allocation_is_for(small, what):
         done.append(work().shape)
         return True
 
-    small.set_allocation_failure_callback(repeats)
+    small.memory.set_failure_callback(repeats)
     assert work().shape == (MIB // 8,)
     assert done == [(MIB // 8,)]
 
@@ -206,7 +206,7 @@ def test_other_threads_work_on_while_a_callback_runs(small):
         held.clear()
         return bool(done)
 
-    small.set_allocation_failure_callback(waits)
+    small.memory.set_failure_callback(waits)
     assert mebibytes(small, 4).nbytes == 4 * MIB
     assert done == [[0] * 10]
 
@@ -225,7 +225,7 @@ def test_the_error_names_what_holds_the_most(small):
 def test_a_callback_that_has_its_backend_does_not_keep_it(device):
     def opened():
         be = stator.Backend(device)
-        be.set_allocation_failure_callback(lambda _: be.empty_cache())
+        be.memory.set_failure_callback(lambda _: be.memory.empty_cache())
         be.close()
         return weakref.ref(be)
 
@@ -234,9 +234,9 @@ def test_a_callback_that_has_its_backend_does_not_keep_it(device):
     assert gone() is None
 
 
-@pytest.mark.parametrize("name", ["set_allocation_failure_callback", "set_spill_callback"])
+@pytest.mark.parametrize("name", ["set_failure_callback", "set_spill_callback"])
 def test_callbacks_are_functions_of_an_open_backend(device, name):
     with stator.Backend(device) as be, pytest.raises(DTypeError, match=name):
-        getattr(be, name)(3)
+        getattr(be.memory, name)(3)
     with pytest.raises(stator.errors.BackendClosedError):
-        getattr(be, name)(print)
+        getattr(be.memory, name)(print)

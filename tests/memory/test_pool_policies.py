@@ -36,7 +36,7 @@ def test_the_policy_driver_asks_the_driver_each_time_which_keeps_the_memory(devi
         for _ in range(3):
             mebibytes(be, 4)
         be.synchronize()
-        stats = be.memory_stats()
+        stats = be.memory.stats()
         assert asked_of_the_device(be) - before == 3
         assert stats["reuses"] == 0
         if be.device.type == "cpu":
@@ -45,14 +45,14 @@ def test_the_policy_driver_asks_the_driver_each_time_which_keeps_the_memory(devi
         assert stats["cached_bytes"] >= 4 * MIB
         assert stats["fragmentation"] is stats["largest_cached_bytes"] is None
         if free is None:  # a driver takes memory in steps, of which something is in use
-            be.empty_cache()
-            assert be.memory_stats()["cached_bytes"] < STEP
+            be.memory.empty_cache()
+            assert be.memory.stats()["cached_bytes"] < STEP
             return
         assert free - emulated_free_memory() >= 4 * MIB - 4096
-        assert be.trim_memory(2 * MIB) >= 2 * MIB
-        assert be.memory_stats()["cached_bytes"] <= 2 * MIB
-        be.empty_cache()
-        assert be.memory_stats()["cached_bytes"] == 0
+        assert be.memory.trim(2 * MIB) >= 2 * MIB
+        assert be.memory.stats()["cached_bytes"] <= 2 * MIB
+        be.memory.empty_cache()
+        assert be.memory.stats()["cached_bytes"] == 0
         assert emulated_free_memory() >= free
 
 
@@ -68,7 +68,7 @@ def test_the_driver_keeps_no_more_than_the_limit(device):
         mebibytes(be, 1)
         be.synchronize()
         limit = 2 * MIB if be.device.type == "cpu" or is_emulated(be) else STEP
-        assert be.memory_stats()["cached_bytes"] <= limit
+        assert be.memory.stats()["cached_bytes"] <= limit
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def arena(device):
 
 
 def test_an_arena_never_asks_the_device_again(arena):
-    stats = arena.memory_stats()
+    stats = arena.memory.stats()
     assert (stats["cached_bytes"], stats["largest_cached_bytes"], stats["fragmentation"]) == (8 * MIB, 8 * MIB, 0)
     (arena.ones(3) + 1).tolist()
     before = asked_of_the_device(arena)
@@ -89,11 +89,11 @@ def test_an_arena_never_asks_the_device_again(arena):
     assert x.to_numpy().max() == 1
     assert asked_of_the_device(arena) == before
     del x
-    stats = arena.memory_stats()
+    stats = arena.memory.stats()
     assert stats["live_bytes"] + stats["cached_bytes"] == 8 * MIB
     assert stats["allocations"] == stats["reuses"]
-    assert arena.trim_memory() == 0
-    assert arena.memory_stats()["cached_bytes"] == stats["cached_bytes"]
+    assert arena.memory.trim() == 0
+    assert arena.memory.stats()["cached_bytes"] == stats["cached_bytes"]
 
 
 def test_beyond_the_arena_there_is_no_memory(arena):
@@ -109,12 +109,12 @@ def test_beyond_the_arena_there_is_no_memory(arena):
 def test_free_neighbours_of_an_arena_are_joined(arena):
     parts = [mebibytes(arena, 2) for _ in range(4)]
     del parts[0], parts[1]
-    stats = arena.memory_stats()
+    stats = arena.memory.stats()
     assert (stats["cached_bytes"], stats["largest_cached_bytes"], stats["fragmentation"]) == (4 * MIB, 2 * MIB, 0.5)
     with pytest.raises(OutOfMemoryError):
         mebibytes(arena, 3)
     del parts[0]
-    assert arena.memory_stats()["fragmentation"] == 0
+    assert arena.memory.stats()["fragmentation"] == 0
     assert mebibytes(arena, 6).nbytes == 6 * MIB
 
 
@@ -156,7 +156,7 @@ def test_graphs_take_their_memory_from_an_arena(arena):
     assert f(x)[1].item() == f(y)[1].item() / 4
     del x, y, f, graph
     arena.synchronize()
-    assert arena.memory_stats()["cached_bytes"] == 8 * MIB
+    assert arena.memory.stats()["cached_bytes"] == 8 * MIB
 
 
 def test_exported_memory_of_an_arena_outlives_the_backend(device):
@@ -170,14 +170,14 @@ def test_exported_memory_of_an_arena_outlives_the_backend(device):
         inner = np.from_dlpack(be.full(10, 7))
     assert scope.released == 1
     assert inner.tolist() == [7] * 10
-    live = be.memory_stats()["live_bytes"]
+    live = be.memory.stats()["live_bytes"]
     del inner
-    assert be.memory_stats()["live_bytes"] == live
+    assert be.memory.stats()["live_bytes"] == live
     be.close()
     assert shared.tolist() == list(range(1000))
     assert testing.outstanding("cpu")["memory"] == before["memory"] + 1
     del shared, x
-    be.memory_stats()
+    be.memory.stats()
     assert testing.outstanding("cpu")["memory"] == before["memory"]
 
 
@@ -201,37 +201,37 @@ def test_trimming_keeps_what_was_asked_for(device):
     with stator.Backend(device) as be:
         parts = [mebibytes(be, n) for n in (2, 4, 6)]
         del parts
-        stats = be.memory_stats()
+        stats = be.memory.stats()
         assert (stats["cached_bytes"], stats["largest_cached_bytes"], stats["fragmentation"]) == (
             12 * MIB,
             6 * MIB,
             0.5,
         )
-        assert be.trim_memory(keep=12 * MIB) == 0
-        assert be.trim_memory(keep=5 * MIB) == 10 * MIB
-        assert be.memory_stats()["cached_bytes"] == 2 * MIB
-        assert be.trim_memory() == 2 * MIB
-        assert be.memory_stats()["fragmentation"] == 0
+        assert be.memory.trim(keep=12 * MIB) == 0
+        assert be.memory.trim(keep=5 * MIB) == 10 * MIB
+        assert be.memory.stats()["cached_bytes"] == 2 * MIB
+        assert be.memory.trim() == 2 * MIB
+        assert be.memory.stats()["fragmentation"] == 0
 
 
 def test_the_peak_can_begin_anew(device):
     with stator.Backend(device) as be:
         x = mebibytes(be, 2)
         mebibytes(be, 4)
-        assert be.memory_stats()["peak_bytes"] == 6 * MIB
-        be.reset_peak_memory_stats()
-        assert be.memory_stats()["peak_bytes"] == x.nbytes
+        assert be.memory.stats()["peak_bytes"] == 6 * MIB
+        be.memory.reset_peak()
+        assert be.memory.stats()["peak_bytes"] == x.nbytes
         mebibytes(be, 2)
-        assert be.memory_stats()["peak_bytes"] == 4 * MIB
-    with pytest.raises(BackendClosedError, match=r"^Backend\.reset_peak_memory_stats: "):
-        be.reset_peak_memory_stats()
+        assert be.memory.stats()["peak_bytes"] == 4 * MIB
+    with pytest.raises(BackendClosedError, match=r"^Backend\.memory\.reset_peak: "):
+        be.memory.reset_peak()
 
 
 def test_page_locked_memory_has_a_limit_and_figures_of_its_own(device):
     with stator.Backend(device, pinned_memory_limit=4 * MIB) as be:
         x = stator.memory.pinned_empty(2 * MIB, "uint8", device=be)
         y = stator.memory.pinned_empty(2 * MIB, "uint8", device=be)
-        stats = be.memory_stats()
+        stats = be.memory.stats()
         assert (stats["pinned_live_bytes"], stats["pinned_cached_bytes"], stats["pinned_limit"]) == (
             4 * MIB,
             0,
@@ -244,17 +244,17 @@ def test_page_locked_memory_has_a_limit_and_figures_of_its_own(device):
         del y
         gc.collect()
         be.synchronize()
-        assert be.memory_stats()["pinned_cached_bytes"] == 2 * MIB
+        assert be.memory.stats()["pinned_cached_bytes"] == 2 * MIB
         # What is cached in another size makes room.
         y = stator.memory.pinned_empty(MIB, "uint8", device=be)
-        assert be.memory_stats()["pinned_cached_bytes"] == 0
+        assert be.memory.stats()["pinned_cached_bytes"] == 0
         del y
         gc.collect()
         be.synchronize()
-        cached = be.memory_stats()["cached_bytes"]
-        assert be.trim_pinned_memory(keep=MIB) == 0
-        assert be.trim_pinned_memory() == MIB
-        stats = be.memory_stats()
+        cached = be.memory.stats()["cached_bytes"]
+        assert be.memory.trim_pinned(keep=MIB) == 0
+        assert be.memory.trim_pinned() == MIB
+        stats = be.memory.stats()
         assert (stats["pinned_cached_bytes"], stats["cached_bytes"]) == (0, cached - MIB)
         assert x.nbytes == stats["pinned_live_bytes"]
 
@@ -265,7 +265,7 @@ def test_copies_do_without_page_locked_memory_beyond_its_limit(device):
         assert x.tolist() == list(range(1000))
 
 
-@pytest.mark.parametrize("name", ["trim_memory", "trim_pinned_memory"])
+@pytest.mark.parametrize("name", ["trim", "trim_pinned"])
 def test_what_is_kept_is_a_number_of_bytes(device, name):
     with stator.Backend(device) as be:
         for value, error in (
@@ -275,4 +275,4 @@ def test_what_is_kept_is_a_number_of_bytes(device, name):
             (2**63, InvalidValueError),
         ):
             with pytest.raises(error, match=name):
-                getattr(be, name)(value)
+                getattr(be.memory, name)(value)

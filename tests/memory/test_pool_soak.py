@@ -18,7 +18,7 @@ def test_the_pool_has_at_most_twice_what_was_live(device):
                 now -= held.pop(int(rng.integers(len(held)))).nbytes
             held.append(be.empty(size, dtype="uint8"))
             now += size
-            stats = be.memory_stats()
+            stats = be.memory.stats()
             asked, had = max(asked, now), max(had, stats["live_bytes"] + stats["cached_bytes"])
     assert had <= 2 * asked
 
@@ -33,10 +33,10 @@ def test_steady_work_is_served_by_the_cache(device):
             del second, third
 
         step()
-        before = be.memory_stats()
+        before = be.memory.stats()
         for _ in range(20):
             step()
-        after = be.memory_stats()
+        after = be.memory.stats()
     assert after["allocations"] - before["allocations"] == after["reuses"] - before["reuses"] == 60
 
 
@@ -47,4 +47,4 @@ def test_uploads_use_the_same_page_locked_memory_again(device):
             for _ in range(50):  # the device may be late by all of them, or by none
                 be.asarray(values)
             be.synchronize()
-        assert be.memory_stats()["pinned_cached_bytes"] <= 50 * values.nbytes
+        assert be.memory.stats()["pinned_cached_bytes"] <= 50 * values.nbytes

@@ -13,56 +13,56 @@ from stator.memory._timeline_page import COLUMNS, columns, page
 
 def test_allocations_and_their_ends_are_noted_by_op(be):
     early = be.ones(100)
-    be.record_memory()
+    be.memory.record()
     x = be.zeros(1000)
     y = x + 1
     del early, x
-    snapshot = be.memory_snapshot()
+    snapshot = be.memory.snapshot()
     assert snapshot.recording
     assert [(e.bytes, e.op) for e in snapshot.events] == [(8000, "zeros"), (8000, "add"), (-8000, "zeros")]
     times = [e.time for e in snapshot.events]
     assert times == sorted(times)
     assert times[0] >= 0
-    be.record_memory(False)
+    be.memory.record(False)
     del y
-    assert len(be.memory_snapshot().events) == 3
-    assert not be.memory_snapshot().recording
+    assert len(be.memory.snapshot().events) == 3
+    assert not be.memory.snapshot().recording
 
 
 def test_a_new_recording_forgets_the_one_before(be):
-    be.record_memory()
+    be.memory.record()
     x = be.zeros(10)
-    be.record_memory()
+    be.memory.record()
     del x
     y = be.zeros(20)
-    assert [(e.bytes, e.op) for e in be.memory_snapshot().events] == [(160, "zeros")]
-    be.record_memory(False)
+    assert [(e.bytes, e.op) for e in be.memory.snapshot().events] == [(160, "zeros")]
+    be.memory.record(False)
     del y
 
 
 def test_no_more_events_are_kept_than_were_asked_for(be):
-    be.record_memory(max_events=2)
+    be.memory.record(max_events=2)
     for _ in range(3):
         be.zeros(10)
-    be.record_memory(False)
-    snapshot = be.memory_snapshot()
+    be.memory.record(False)
+    snapshot = be.memory.snapshot()
     assert (len(snapshot.events), snapshot.dropped) == (2, 4)
 
 
 def test_nothing_is_recorded_unless_it_is_asked_for(be):
     with stator.Backend(be.device_name) as other:
         other.ones(10)
-        assert other.memory_snapshot() == MemorySnapshot((), 0, False)
+        assert other.memory.snapshot() == MemorySnapshot((), 0, False)
 
 
 def test_arguments_are_checked(be):
-    with pytest.raises(DTypeError, match=r"^Backend\.record_memory"):
-        be.record_memory("yes")
+    with pytest.raises(DTypeError, match=r"^Backend\.memory\.record"):
+        be.memory.record("yes")
     for wrong in (0, -1, 2**40):
-        with pytest.raises(InvalidValueError, match=r"^Backend\.record_memory"):
-            be.record_memory(max_events=wrong)
-    with pytest.raises(DTypeError, match=r"^Backend\.memory_timeline"):
-        be.memory_timeline(1.5)
+        with pytest.raises(InvalidValueError, match=r"^Backend\.memory\.record"):
+            be.memory.record(max_events=wrong)
+    with pytest.raises(DTypeError, match=r"^Backend\.memory\.timeline"):
+        be.memory.timeline(1.5)
 
 
 EVENTS = (
@@ -108,11 +108,11 @@ class Checked(HTMLParser):
 
 
 def test_the_page_stands_alone_and_is_well_formed(be, tmp_path):
-    be.record_memory()
+    be.memory.record()
     x = be.ones(1000) + 1
     path = tmp_path / "memory.html"
-    be.memory_timeline(path)
-    be.record_memory(False)
+    be.memory.timeline(path)
+    be.memory.record(False)
     del x
     text = path.read_text(encoding="utf-8")
     parser = Checked()

@@ -17,7 +17,7 @@ ADVICE = ("read_mostly", "preferred_location", "accessed_by")
 
 @pytest.fixture
 def memory(be):
-    allocation = be.allocate_unified(8192)
+    allocation = be.memory.allocate_unified(8192)
     yield allocation
     allocation.close()
 
@@ -29,26 +29,26 @@ def migrates(be):
 
 
 def test_memory_is_allocated_and_freed(be):
-    assert be.supports_unified_memory()
-    before = be.active_resource_count()["managed"]
-    allocation = be.allocate_unified(1024)
+    assert be.memory.supports_unified()
+    before = be.scopes.active_resource_count()["managed"]
+    allocation = be.memory.allocate_unified(1024)
     assert (allocation.size, allocation.get().shape) == (1024, (1024,))
     assert allocation.ptr == allocation.get().data_ptr
-    be.deallocate_unified(allocation)
-    assert be.active_resource_count()["managed"] == before
+    be.memory.deallocate_unified(allocation)
+    assert be.scopes.active_resource_count()["managed"] == before
 
 
 def test_data_survives_prefetches_and_advice(be):
-    allocation = be.allocate_unified(16)
+    allocation = be.memory.allocate_unified(16)
     data = np.array([1, 2, 3, 4], dtype="float32")
     allocation.copy_from_host(data)
-    be.prefetch_to_device(allocation)
-    be.prefetch_to_host(allocation)
-    be.set_memory_advice(allocation, "read_mostly")
+    be.memory.prefetch_to_device(allocation)
+    be.memory.prefetch_to_host(allocation)
+    be.memory.advise(allocation, "read_mostly")
     out = np.zeros(4, dtype="float32")
     allocation.copy_to_host(out)
     assert out.tolist() == allocation.host_view("float32").tolist() == [1, 2, 3, 4]
-    be.deallocate_unified(allocation)
+    be.memory.deallocate_unified(allocation)
 
 
 def test_copies_have_offsets_and_take_any_buffer(be, memory):
@@ -73,7 +73,7 @@ def test_advice_is_set_and_unset(be, memory, migrates, advice):
 
     nothing = (False, None, ()) if migrates else (None, None, None)
     assert told() == nothing
-    be.set_memory_advice(memory, advice)
+    be.memory.advise(memory, advice)
     where = str(be.device)
     one = {
         "read_mostly": (True, None, ()),
@@ -81,15 +81,15 @@ def test_advice_is_set_and_unset(be, memory, migrates, advice):
         "accessed_by": (False, None, (where,)),
     }
     assert told() == (one[advice] if migrates else nothing)
-    be.set_memory_advice(memory, f"unset_{advice}")
+    be.memory.advise(memory, f"unset_{advice}")
     assert told() == nothing
 
 
 def test_advice_may_name_the_host(cuda_memory):
     be, memory = cuda_memory
-    be.set_memory_advice(memory, "preferred_location", "cpu")
-    be.set_memory_advice(memory, "accessed_by", "cpu")
-    be.set_memory_advice(memory, "accessed_by", be.device)
+    be.memory.advise(memory, "preferred_location", "cpu")
+    be.memory.advise(memory, "accessed_by", "cpu")
+    be.memory.advise(memory, "accessed_by", be.device)
     assert memory.preferred_location == "cpu"
     assert memory.access_hints == AccessHints(False, ("cpu", str(be.device)))
 
@@ -103,27 +103,27 @@ def cuda_memory(be, memory):
 
 def test_advice_for_a_part_is_not_told_of_the_whole(cuda_memory):
     be, memory = cuda_memory
-    be.set_memory_advice(memory.get()[:4096], "read_mostly")
+    be.memory.advise(memory.get()[:4096], "read_mostly")
     assert memory.access_hints.read_mostly is False
-    be.set_memory_advice(memory.get()[4096:], "read_mostly")
+    be.memory.advise(memory.get()[4096:], "read_mostly")
     assert memory.access_hints.read_mostly is True
 
 
 def test_advice_ends_with_the_memory(cuda_memory):
     be, memory = cuda_memory
-    be.set_memory_advice(memory, "read_mostly")
-    before = be.memory_stats()["cached_bytes"]
+    be.memory.advise(memory, "read_mostly")
+    before = be.memory.stats()["cached_bytes"]
     memory.close()
-    assert be.memory_stats()["cached_bytes"] == before
+    assert be.memory.stats()["cached_bytes"] == before
 
 
 def test_prefetches_are_counted(be, memory):
     assert memory.migration_stats == MigrationStatistics()
-    be.prefetch_to_device(memory)
-    be.prefetch_to_device(memory.get()[:100], stream=be.stream(1))
-    be.prefetch_to_host(memory)
+    be.memory.prefetch_to_device(memory)
+    be.memory.prefetch_to_device(memory.get()[:100], stream=be.stream(1))
+    be.memory.prefetch_to_host(memory)
     assert memory.migration_stats == MigrationStatistics(2, 8292, 1, 8192, last_prefetch="cpu")
-    be.prefetch_to_device(memory, 0)
+    be.memory.prefetch_to_device(memory, 0)
     assert memory.migration_stats.last_prefetch == str(be.device)
     assert memory.migration_stats.page_faults is None
 
@@ -140,8 +140,8 @@ def test_prefetches_are_in_the_order_of_a_stream(cuda_memory):
     if not _backend.emulated("cuda"):
         pytest.skip("sees the calls of emulated devices")
     with runtime_calls.recorded("prefetch") as seen:
-        be.prefetch_to_device(memory, stream=be.stream(2))
-        be.prefetch_to_host(memory)
+        be.memory.prefetch_to_device(memory, stream=be.stream(2))
+        be.memory.prefetch_to_host(memory)
     assert [arguments[1:] for arguments in seen] == [
         (8192, be.device.index, be.stream(2).native),
         (8192, -1, be.stream(0).native),
@@ -150,62 +150,66 @@ def test_prefetches_are_in_the_order_of_a_stream(cuda_memory):
 
 @pytest.mark.parametrize("size", [0, -1, 2**63, 2**100])
 def test_sizes_are_checked(be, size):
-    with pytest.raises(errors.InvalidValueError, match=r"^Backend\.allocate_unified: Got size="):
-        be.allocate_unified(size)
-    be.deallocate_unified(be.allocate_unified(1))
+    with pytest.raises(errors.InvalidValueError, match=r"^Backend\.memory\.allocate_unified: Got size="):
+        be.memory.allocate_unified(size)
+    be.memory.deallocate_unified(be.memory.allocate_unified(1))
 
 
 def test_sizes_beyond_memory_and_other_types_are_refused(be):
-    with pytest.raises(errors.OutOfMemoryError, match=r"^Backend\.allocate_unified"):
-        be.allocate_unified(2**60)
-    with pytest.raises(errors.DTypeError, match=r"^Backend\.allocate_unified"):
-        be.allocate_unified(1.5)
-    be.deallocate_unified(be.allocate_unified(1))
+    with pytest.raises(errors.OutOfMemoryError, match=r"^Backend\.memory\.allocate_unified"):
+        be.memory.allocate_unified(2**60)
+    with pytest.raises(errors.DTypeError, match=r"^Backend\.memory\.allocate_unified"):
+        be.memory.allocate_unified(1.5)
+    be.memory.deallocate_unified(be.memory.allocate_unified(1))
 
 
 def test_memory_is_freed_once(be):
-    allocation = be.allocate_unified(64)
+    allocation = be.memory.allocate_unified(64)
     x = allocation.get()
-    be.deallocate_unified(allocation)
-    with pytest.raises(errors.ResourceClosedError, match=r"Backend\.deallocate_unified"):
-        be.deallocate_unified(allocation)
-    for use in (be.prefetch_to_device, be.prefetch_to_host, lambda a: be.set_memory_advice(a, "read_mostly")):
+    be.memory.deallocate_unified(allocation)
+    with pytest.raises(errors.ResourceClosedError, match=r"Backend\.memory\.deallocate_unified"):
+        be.memory.deallocate_unified(allocation)
+    for use in (be.memory.prefetch_to_device, be.memory.prefetch_to_host, lambda a: be.memory.advise(a, "read_mostly")):
         with pytest.raises(errors.ResourceClosedError, match=r"Backend\."):
             use(allocation)
     for name in ("ptr", "access_hints", "preferred_location", "migration_stats"):
         with pytest.raises(errors.ResourceClosedError, match=name):
             getattr(allocation, name)
     with pytest.raises(errors.BackendClosedError):
-        be.prefetch_to_device(x)
+        be.memory.prefetch_to_device(x)
     assert allocation.size == 64
 
 
 def test_what_numpy_sees_outlives_the_allocation(be):
-    allocation = be.allocate_unified(8)
+    allocation = be.memory.allocate_unified(8)
     seen = allocation.host_view("int64")
     seen[0] = 5
-    be.deallocate_unified(allocation)
+    be.memory.deallocate_unified(allocation)
     assert seen.tolist() == [5]
 
 
 def test_only_managed_memory_of_the_backend_is_taken(be):
     ordinary = be.ones(1000)
-    with stator.Backend(be.device_name) as other, other.allocate_unified(64) as foreign:
-        for call in (be.prefetch_to_device, be.prefetch_to_host, lambda x: be.set_memory_advice(x, "read_mostly")):
+    with stator.Backend(be.device_name) as other, other.memory.allocate_unified(64) as foreign:
+        for call in (
+            be.memory.prefetch_to_device,
+            be.memory.prefetch_to_host,
+            lambda x: be.memory.advise(x, "read_mostly"),
+        ):
             with pytest.raises(errors.InvalidValueError, match="ordinary memory"):
                 call(ordinary)
             with pytest.raises(errors.BackendMismatchError, match="another backend"):
                 call(foreign)
-            for value in (12345, None, (be.managed(1),)):
+            for value in (12345, None, (be.memory.managed(1),)):
                 with pytest.raises(errors.DTypeError, match="memory of type"):
                     call(value)
         with pytest.raises(errors.DTypeError, match="deallocate_unified"):
-            be.deallocate_unified(ordinary)
+            be.memory.deallocate_unified(ordinary)
 
 
 def test_prefetched_memory_is_contiguous(be, memory):
     with pytest.raises(errors.InvalidValueError, match="contiguous"):
-        be.prefetch_to_device(memory.get()[::2])
+        be.memory.prefetch_to_device(memory.get()[::2])
 
 
 @pytest.mark.parametrize(
@@ -220,19 +224,19 @@ def test_prefetched_memory_is_contiguous(be, memory):
     ],
 )
 def test_places_are_checked(be, memory, place, error):
-    with pytest.raises(error, match=r"Backend\.prefetch_to_device"):
-        be.prefetch_to_device(memory, place)
-    with pytest.raises(error, match=r"Backend\.set_memory_advice"):
-        be.set_memory_advice(memory, "accessed_by", place)
-    be.prefetch_to_device(memory)
+    with pytest.raises(error, match=r"Backend\.memory\.prefetch_to_device"):
+        be.memory.prefetch_to_device(memory, place)
+    with pytest.raises(error, match=r"Backend\.memory\.advise"):
+        be.memory.advise(memory, "accessed_by", place)
+    be.memory.prefetch_to_device(memory)
     assert memory.migration_stats.prefetches_to_device == 1
 
 
 def test_unknown_advice_is_refused(be, memory):
-    with pytest.raises(errors.InvalidValueError, match=r"Backend\.set_memory_advice: .*'read_mostly'"):
-        be.set_memory_advice(memory, "read_often")
-    with pytest.raises(errors.DTypeError, match=r"Backend\.set_memory_advice"):
-        be.set_memory_advice(memory, 1)
+    with pytest.raises(errors.InvalidValueError, match=r"Backend\.memory\.advise: .*'read_mostly'"):
+        be.memory.advise(memory, "read_often")
+    with pytest.raises(errors.DTypeError, match=r"Backend\.memory\.advise"):
+        be.memory.advise(memory, 1)
 
 
 def test_a_capture_takes_no_prefetch_and_goes_on(cuda_memory):
@@ -240,8 +244,8 @@ def test_a_capture_takes_no_prefetch_and_goes_on(cuda_memory):
     x = be.zeros(3)
     with be.capture() as graph:
         x += 1
-        with pytest.raises(errors.CaptureError, match=r"Backend\.prefetch_to_device"):
-            be.prefetch_to_device(memory)
+        with pytest.raises(errors.CaptureError, match=r"Backend\.memory\.prefetch_to_device"):
+            be.memory.prefetch_to_device(memory)
         x += 1
     graph.launch()
     assert x.tolist() == [2, 2, 2]
@@ -250,7 +254,7 @@ def test_a_capture_takes_no_prefetch_and_goes_on(cuda_memory):
 
 def test_a_closed_backend_frees_allocations(device):
     with stator.Backend(device) as be:
-        allocation = be.allocate_unified(64)
+        allocation = be.memory.allocate_unified(64)
     assert not allocation.is_available()
     assert not be.resources()
 
@@ -265,19 +269,19 @@ import numpy as np
 import stator
 from stator.memory import host_view
 with stator.Backend("cuda") as be:
-    print(be.supports_unified_memory())
-    allocation = be.allocate_unified(4096)
-    print(allocation.metadata["memory"], be.active_resource_count()["managed"])
+    print(be.memory.supports_unified())
+    allocation = be.memory.allocate_unified(4096)
+    print(allocation.metadata["memory"], be.scopes.active_resource_count()["managed"])
     x = allocation.get()
     seen = host_view(x)
     seen[...] = 3
-    be.prefetch_to_device(allocation)
-    be.set_memory_advice(allocation, "preferred_location")
+    be.memory.prefetch_to_device(allocation)
+    be.memory.advise(allocation, "preferred_location")
     print((x + 1).sum().item(), allocation.preferred_location, allocation.migration_stats.bytes_to_device)
     x += 2
     print(host_view(x).max())
     del x, seen
-    be.deallocate_unified(allocation)
+    be.memory.deallocate_unified(allocation)
 print(be.resources())
 """
 

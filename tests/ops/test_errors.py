@@ -364,7 +364,7 @@ def test_arrays_of_a_closed_backend_say_so(be):
         lambda: other.synchronize(),
         lambda: stator.copy(x),
         lambda: other.stream(0),
-        lambda: other.empty_cache(),
+        lambda: other.memory.empty_cache(),
         lambda: stream.record(),
         lambda: stream.wait(event),
         lambda: stream.done(),

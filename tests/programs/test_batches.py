@@ -45,7 +45,7 @@ def problems(backend, place):
 def test_each_problem_has_its_result(be, place):
     for kernel in kernels(be):
         given = problems(be, place)
-        results = be.batched(kernel, given, 2)
+        results = be.programs.batched(kernel, given, 2)
         assert [tuple(map(np.shape, r)) for r in results] == [tuple(map(np.shape, p)) for p in given]
         for (matrix, vector, product), (_, _, before) in zip(results, given, strict=True):
             a, x = matrix.to_numpy().astype("float64"), vector.to_numpy().astype("float64")
@@ -56,10 +56,10 @@ def test_each_problem_has_its_result(be, place):
 def test_a_kernel_is_launched_once_with_its_grid(cuda):
     kernel = cuda.compile(SOURCE, "solve")
     many = problems(cuda, "host") * 20
-    cuda.batched(kernel, many, 1)
+    cuda.programs.batched(kernel, many, 1)
     before = cuda.statistics()
     with cuda.stream(1):
-        results = cuda.batched(kernel, many, 1, blocks=3, block=(8, 1), stream=cuda.stream(1))
+        results = cuda.programs.batched(kernel, many, 1, blocks=3, block=(8, 1), stream=cuda.stream(1))
     after = cuda.statistics()
     assert after["kernel_launches"] - before["kernel_launches"] == 1
     assert after["h2d_bytes"] - before["h2d_bytes"] == sum(a.nbytes for p in many for a in p) + 8 * 3 * 101
@@ -73,11 +73,11 @@ def test_problems_of_one_array_need_no_tuple(be):
 
     x = be.asarray([1.0, 2.0])
     for given in ([x], [x, be.zeros((2, 0)), np.ones((1, 1))]):
-        found = be.batched(double, given)
+        found = be.programs.batched(double, given)
         assert [r.shape for r in found] == [np.shape(g) for g in given]
         assert found[0].to_numpy().tolist() == [2, 4] and x.to_numpy().tolist() == [1, 2]
-    assert be.batched(double, []) == []
-    assert be.batched(double, [(x,)])[0][0].to_numpy().tolist() == [2, 4]
+    assert be.programs.batched(double, []) == []
+    assert be.programs.batched(double, [(x,)])[0][0].to_numpy().tolist() == [2, 4]
 
 
 def test_problems_that_do_not_fit_each_other_are_refused(be):
@@ -91,22 +91,22 @@ def test_problems_that_do_not_fit_each_other_are_refused(be):
         (x, DTypeError, "problems of type Array"),
     ):
         with pytest.raises(error, match=text) as seen:
-            be.batched(lambda *arrays: None, given)
-        assert seen.value.op == "Backend.batched"
+            be.programs.batched(lambda *arrays: None, given)
+        assert seen.value.op == "Backend.programs.batched"
     with pytest.raises(DTypeError, match="returned a value"):
-        be.batched(lambda x: 2 * x, [x])
+        be.programs.batched(lambda x: 2 * x, [x])
     with pytest.raises(DTypeError, match="kernel of type int"):
-        be.batched(3, [x])
+        be.programs.batched(3, [x])
     with stator.Backend(be.device) as other, pytest.raises(BackendMismatchError):
-        other.batched(lambda x: None, [x])
+        other.programs.batched(lambda x: None, [x])
 
 
 def test_a_kernel_that_does_not_fit_the_problems_is_refused(cuda):
     kernel = cuda.compile(SOURCE, "solve")
     x = cuda.ones(3, dtype="float32")
     with pytest.raises(DTypeError, match="3 arguments, and has 5"):
-        cuda.batched(kernel, [(x, x)])
+        cuda.programs.batched(kernel, [(x, x)])
     with pytest.raises(DTypeError, match="array of float32"):
-        cuda.batched(kernel, [(x, x, x)], 1)
+        cuda.programs.batched(kernel, [(x, x, x)], 1)
     with pytest.raises(InvalidValueError, match="blocks=0"):
-        cuda.batched(kernel, [(x, x, x)], 1, blocks=0)
+        cuda.programs.batched(kernel, [(x, x, x)], 1, blocks=0)

@@ -39,47 +39,47 @@ def values(backend, n=1000):
 
 
 def test_the_grid_that_is_suggested_is_resident_and_no_larger_than_the_work(cuda, centre):
-    few = cuda.suggest_cooperative_config(centre, 1000)
+    few = cuda.programs.suggest_cooperative(centre, 1000)
     assert few == CooperativeConfig(-(-1000 // centre.suggest_block()), centre.suggest_block())
     for shared in (0, 100_000):
-        blocks, threads = cuda.suggest_cooperative_config(centre, 10**12, shared)
+        blocks, threads = cuda.programs.suggest_cooperative(centre, 10**12, shared)
         assert blocks == centre.occupancy(threads, shared=shared) * cuda.info()["multiprocessors"]
     x, total = values(cuda)
     with pytest.raises(InvalidValueError, match=rf"1 above the limit of {blocks}. Launch at most {blocks}") as seen:
-        cuda.launch_cooperative_kernel(centre, (blocks + 1, threads), x, total, 1000, shared=100_000)
-    assert seen.value.op == "Backend.launch_cooperative_kernel"
+        cuda.programs.launch_cooperative(centre, (blocks + 1, threads), x, total, 1000, shared=100_000)
+    assert seen.value.op == "Backend.programs.launch_cooperative"
     assert float(total[0]) == 0
 
 
 def test_a_cooperative_kernel_runs_and_reports(cuda, centre):
-    assert cuda.is_cooperative_groups_supported()
+    assert cuda.programs.supports_cooperative()
     x, total = values(cuda)
-    config = cuda.suggest_cooperative_config(centre, x.size)
-    number = cuda.launch_cooperative_kernel(centre, config, x, total, 1000)
+    config = cuda.programs.suggest_cooperative(centre, x.size)
+    number = cuda.programs.launch_cooperative(centre, config, x, total, 1000)
     with cuda.stream(1):
         apart = values(cuda)
-    other = cuda.launch_cooperative_kernel(centre, ((2, 3), (16, 2, 2)), *apart, 1000, stream=cuda.stream(1))
+    other = cuda.programs.launch_cooperative(centre, ((2, 3), (16, 2, 2)), *apart, 1000, stream=cuda.stream(1))
     assert number != other
-    report = cuda.finish_cooperative_kernel(number)
+    report = cuda.programs.finish_cooperative(number)
     assert report[1:] == (centre.occupancy(config.threads), *config)
     assert report.milliseconds >= 0
-    assert cuda.finish_cooperative_kernel(other)[2:] == (6, 64)
+    assert cuda.programs.finish_cooperative(other)[2:] == (6, 64)
     np.testing.assert_array_equal(x.to_numpy(), np.arange(1000) - np.float32(499.5))
     for unknown in (number, 10**9):
         with pytest.raises(InvalidValueError, match="once"):
-            cuda.finish_cooperative_kernel(unknown)
+            cuda.programs.finish_cooperative(unknown)
 
 
 def test_a_launch_that_is_not_finished_leaks_nothing(centre):
     with stator.Backend("cuda") as backend:
         kernel = backend.compile(SOURCE, "centre")
-        number = backend.launch_cooperative_kernel(kernel, (2, 32), *values(backend), 1000)
+        number = backend.programs.launch_cooperative(kernel, (2, 32), *values(backend), 1000)
     gc.collect()
     assert not backend.resources()
     for call in (
-        lambda: backend.finish_cooperative_kernel(number),
-        lambda: backend.launch_cooperative_kernel(kernel, (2, 32)),
-        backend.is_cooperative_groups_supported,
+        lambda: backend.programs.finish_cooperative(number),
+        lambda: backend.programs.launch_cooperative(kernel, (2, 32)),
+        backend.programs.supports_cooperative,
     ):
         with pytest.raises(BackendClosedError) as seen:
             call()
@@ -97,22 +97,22 @@ def test_a_refused_launch_is_no_launch(cuda, centre):
         ((cuda.ones(1, dtype="int32"), 32), (x, total, 1), DTypeError, "config of type Array"),
     ):
         with pytest.raises(error, match=text):
-            cuda.launch_cooperative_kernel(centre, config, *args)
+            cuda.programs.launch_cooperative(centre, config, *args)
     assert not [r for r in cuda.resources() if r["kind"] == "event"]
     with pytest.raises(InvalidValueError, match="room for no block"):
-        cuda.suggest_cooperative_config(centre, 1, 2**30)
+        cuda.programs.suggest_cooperative(centre, 1, 2**30)
     with pytest.raises(InvalidValueError, match="elements=0"):
-        cuda.suggest_cooperative_config(centre, 0)
+        cuda.programs.suggest_cooperative(centre, 0)
     with stator.Backend("cuda") as other, pytest.raises(BackendMismatchError):
-        other.launch_cooperative_kernel(centre, (1, 32), x, total, 1)
+        other.programs.launch_cooperative(centre, (1, 32), x, total, 1)
 
 
 def test_the_cpu_has_no_cooperative_launch(cpu):
-    assert not cpu.is_cooperative_groups_supported()
+    assert not cpu.programs.supports_cooperative()
     with pytest.raises(DTypeError, match="kernel of type function"):
-        cpu.launch_cooperative_kernel(lambda: None, (1, 1))
+        cpu.programs.launch_cooperative(lambda: None, (1, 1))
     with pytest.raises(InvalidValueError, match="launched=3"):
-        cpu.finish_cooperative_kernel(3)
+        cpu.programs.finish_cooperative(3)
 
 
 @pytest.mark.parametrize(("extents", "result"), [([5], 5 * 10101), ([2, 3], 6 * 10301), ([2, 1, 2], 4 * 20101)])

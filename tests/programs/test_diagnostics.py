@@ -21,7 +21,7 @@ FOUND = np.dtype([("row", "i4"), ("value", "f4"), ("sum", "f8"), ("flag", "i1")]
 @pytest.mark.parametrize("capacity", [1, 100, 1000])
 def test_what_kernels_append_is_read_in_one_copy_and_the_rest_is_counted(cuda, capacity):
     kernel = cuda.compile(SOURCE, "negatives")
-    found = cuda.diagnostics(capacity, FOUND)
+    found = cuda.programs.diagnostics(capacity, FOUND)
     x = cuda.asarray(np.where(np.arange(1000) % 5 == 0, -np.arange(1000), 1), dtype="float32")
     before = cuda.statistics()
     kernel.launch(8, 128, x, 1000, found.array)
@@ -37,7 +37,7 @@ def test_what_kernels_append_is_read_in_one_copy_and_the_rest_is_counted(cuda, c
 
 
 def test_records_of_several_launches_are_together_until_they_are_cleared(cuda):
-    kernel, found = cuda.compile(SOURCE, "negatives"), cuda.diagnostics(10, FOUND)
+    kernel, found = cuda.compile(SOURCE, "negatives"), cuda.programs.diagnostics(10, FOUND)
     for _ in range(3):
         kernel.launch(1, 32, cuda.asarray([-1, 2], dtype="float32"), 2, found.array)
     assert found.append(np.zeros(1, FOUND)) == 1
@@ -47,7 +47,7 @@ def test_records_of_several_launches_are_together_until_they_are_cleared(cuda):
 
 
 def test_a_kernel_with_records_of_another_size_is_told_of(cuda):
-    kernel, found = cuda.compile(SOURCE, "shorter"), cuda.diagnostics(10, FOUND)
+    kernel, found = cuda.compile(SOURCE, "shorter"), cuda.programs.diagnostics(10, FOUND)
     kernel.launch(1, 32, found.array)
     found.append(np.zeros(1, FOUND))
     with pytest.raises(DTypeError, match="records of 4 bytes, and the dtype has 24"):
@@ -58,7 +58,7 @@ def test_a_kernel_with_records_of_another_size_is_told_of(cuda):
 
 @pytest.mark.parametrize("dtype", ["float64", FOUND, "uint8"])
 def test_the_host_appends_on_any_device(be, dtype):
-    found = be.diagnostics(5, dtype)
+    found = be.programs.diagnostics(5, dtype)
     records = np.zeros(3, dtype)
     records.reshape(-1).view("u1")[:] = 7
     assert found.read().records.tolist() == []
@@ -84,9 +84,9 @@ def test_what_cannot_be_a_record_is_refused(be):
         ((2**50, "f8"), OutOfMemoryError, "Out of memory"),
     ):
         with pytest.raises(error, match=text) as seen:
-            be.diagnostics(*arguments)
-        assert seen.value.op == "Backend.diagnostics"
-    found = be.diagnostics(3, "i4")
+            be.programs.diagnostics(*arguments)
+        assert seen.value.op == "Backend.programs.diagnostics"
+    found = be.programs.diagnostics(3, "i4")
     for records in ("text", [[1], [2, 3]], object(), 2**40, 1.5):
         with pytest.raises(DTypeError) as seen:
             found.append(records)
@@ -99,7 +99,7 @@ def test_what_cannot_be_a_record_is_refused(be):
 
 def test_a_failing_call_of_the_runtime_leaves_the_records_as_they_were(cuda):
     for at in range(20):
-        found = cuda.diagnostics(4, "i4")
+        found = cuda.programs.diagnostics(4, "i4")
         found.append([1])
         stator.testing.inject(cuda, fail_at=at)
         try:

@@ -1,4 +1,4 @@
-"""Backend.prepare: what is loaded and made before first calls."""
+"""Backend.graphs.prepare: what is loaded and made before first calls."""
 
 import gc
 import os
@@ -48,7 +48,7 @@ def cost(backend, call):
     gc.collect()
     stator.fft.clear_cache()
     stator.linalg.clear_matmul_cache()
-    backend.empty_cache()
+    backend.memory.empty_cache()
     backend.synchronize()
     before = backend.statistics()["calls"]
     result = call()
@@ -65,7 +65,7 @@ def needs_no_more(first, backend, call):
 
 def test_first_calls_are_as_any_other(fresh):
     calls = calls_of(fresh)
-    fresh.prepare()
+    fresh.graphs.prepare()
     emulated = fresh.device.type == "cuda" and stator.backend._backend.emulated("cuda")
     before = handles() if emulated else None
     for name, call in calls.items():
@@ -84,7 +84,7 @@ def test_first_captures_are_as_any_other(fresh):
         graph.launch()
         return result
 
-    fresh.prepare()
+    fresh.graphs.prepare()
     for name, call in calls.items():
         first = cost(fresh, lambda call=call: capture(call))
         assert needs_no_more(first, fresh, lambda call=call: capture(call)), name
@@ -104,13 +104,13 @@ def test_the_first_use_of_a_library_may_be_in_a_capture(fresh):
 
 def test_the_kernels_of_the_first_calls_were_loaded(fresh):
     if fresh.device.type == "cpu":  # whose kernels are loaded with their shared object
-        assert fresh.prepare() is None
+        assert fresh.graphs.prepare() is None
         return
     from tests.support.runtime_calls import recorded
 
     calls = calls_of(fresh)
     with recorded("function_numbers") as loaded:
-        fresh.prepare([*calls])
+        fresh.graphs.prepare([*calls])
     loaded = {arguments[1] for arguments in loaded}
     with recorded("launch") as launched:
         for call in calls.values():
@@ -122,55 +122,57 @@ def test_the_kernels_of_the_first_calls_were_loaded(fresh):
 
 def test_only_the_kernels_of_the_named_ops_are_loaded(fresh):
     if fresh.device.type == "cpu":
-        assert fresh.prepare([]) is None
+        assert fresh.graphs.prepare([]) is None
         return
     from tests.support.runtime_calls import recorded
 
     counts = []
     for ops in ([], ["nn.softmax"], ["nn"], ["sparse.CSR.__matmul__"], None):
         with recorded("function_numbers") as loaded:
-            fresh.prepare(ops)
+            fresh.graphs.prepare(ops)
         counts.append(len(loaded))
     assert counts[0] == 0 < counts[1] == counts[2] < counts[3] < counts[4]
 
 
 def test_only_the_libraries_of_the_named_ops_are_opened(fresh):
-    fresh.prepare(["random.normal", "sort"])
+    fresh.graphs.prepare(["random.normal", "sort"])
     assert not [r for r in fresh.resources() if r["kind"] == "library"]
-    fresh.prepare(["fft.fft"])
+    fresh.graphs.prepare(["fft.fft"])
     made = [r for r in fresh.resources() if r["kind"] == "library"]
     assert len(made) == (2 if fresh.device.type == "cuda" else 0)  # of the stream, and of what a capture takes for it
 
 
 def test_the_current_stream_is_prepared(fresh):
     with fresh.stream(1):
-        fresh.prepare(["matmul"])
+        fresh.graphs.prepare(["matmul"])
         x = fresh.ones((20, 20))
         first = cost(fresh, lambda: x @ x)
         assert first == cost(fresh, lambda: x @ x)
 
 
 def test_nothing_is_under_way_when_it_returns(fresh):
-    fresh.prepare(["matmul"])
+    fresh.graphs.prepare(["matmul"])
     assert fresh.stream(0).done()
 
 
 def test_unknown_names_are_refused_with_the_nearest_ones(be):
-    with pytest.raises(InvalidValueError, match=r"Backend.prepare: There is no op 'linalg.sovle'. Name linalg.solve"):
-        be.prepare(["linalg.sovle"])
+    with pytest.raises(
+        InvalidValueError, match=r"Backend.graphs.prepare: There is no op 'linalg.sovle'. Name linalg.solve"
+    ):
+        be.graphs.prepare(["linalg.sovle"])
     with pytest.raises(InvalidValueError, match=r"'zzz'. Name one of stator.op_table"):
-        be.prepare(["zzz"])
+        be.graphs.prepare(["zzz"])
     for wrong in ("matmul", 3, [3], {"matmul": None, 4: None}):
-        with pytest.raises(DTypeError, match=r"Backend.prepare: Got ops="):
-            be.prepare(wrong)
+        with pytest.raises(DTypeError, match=r"Backend.graphs.prepare: Got ops="):
+            be.graphs.prepare(wrong)
 
 
 def test_a_capture_goes_on_where_it_is_refused(be):
     x = be.ones(3)
     with be.capture() as graph:
         y = x + 1
-        with pytest.raises(CaptureError, match=r"Backend.prepare: Stream 0 is being captured"):
-            be.prepare()
+        with pytest.raises(CaptureError, match=r"Backend.graphs.prepare: Stream 0 is being captured"):
+            be.graphs.prepare()
     graph.launch()
     assert y.tolist() == [2, 2, 2]
 
@@ -182,14 +184,14 @@ def test_every_failing_call_of_the_runtime_leaves_nothing_behind(be, ops):
         with stator.Backend(be.device_name) as fresh:
             stator.testing.inject(fresh, fail_at=at)
             try:
-                fresh.prepare(ops)
+                fresh.graphs.prepare(ops)
                 failed = False
             except stator.errors.StatorError:
                 failed = True
             finally:
                 count = stator.testing.lift(fresh)
             assert not [r for r in fresh.resources() if r["kind"] in ("graph", "buffer")]
-            fresh.prepare(ops)
+            fresh.graphs.prepare(ops)
             x = fresh.ones((40, 40))
             assert float((x @ x)[0, 0]) == 40
             del x
@@ -203,11 +205,11 @@ def test_every_failing_call_of_the_runtime_leaves_nothing_behind(be, ops):
 MISSING = """
 import stator
 with stator.Backend("cpu") as be:
-    be.prepare()
-    be.prepare(["sort", "sparse", "outer", "linalg.trace"])
+    be.graphs.prepare()
+    be.graphs.prepare(["sort", "sparse", "outer", "linalg.trace"])
     for ops in (["matmul"], ["sort", "linalg.solve"], ["linalg"]):
         try:
-            be.prepare(ops)
+            be.graphs.prepare(ops)
         except stator.errors.LibraryNotFoundError as error:
             print(error.op)
 """

@@ -9,6 +9,7 @@ import pytest
 
 import stator
 from stator import _backend
+from stator.backends.traits import adapt
 from stator.errors import (
     BackendClosedError,
     BackendMismatchError,
@@ -162,16 +163,16 @@ def test_a_launch_goes_to_the_stream_that_is_given_or_current(cuda):
 
 
 def test_what_was_compiled_is_kept(cuda):
-    before = cuda.program_cache_info()
+    before = cuda.programs.cache_info()
     source = "__global__ void nothing() {}"
     cuda.compile(source, "nothing").launch(1, 1)
     cuda.compile(source, "nothing", ["-DX=1"])
     cuda.compile(source, "nothing")
-    after = cuda.program_cache_info()
+    after = cuda.programs.cache_info()
     assert (after.hits - before.hits, after.misses - before.misses) == (1, 2)
     assert after.limit >= after.programs == before.programs + 2
-    cuda.clear_program_cache()
-    assert cuda.program_cache_info().programs == 0
+    cuda.programs.clear_cache()
+    assert cuda.programs.cache_info().programs == 0
 
 
 def test_the_program_used_longest_ago_is_dropped(monkeypatch):
@@ -188,7 +189,7 @@ def test_code_is_unloaded_after_the_work_that_uses_it(cuda):
     kernel = cuda.compile(AXPY, "slow_add")
     x = cuda.zeros(32, dtype="float32")
     kernel.launch(1, 32, x, 1000)
-    cuda.clear_program_cache()
+    cuda.programs.clear_cache()
     assert [r["origin"] for r in cuda.resources() if r["kind"] == "program"] == ["Backend.compile"]
     del kernel
     gc.collect()
@@ -207,15 +208,15 @@ def test_occupancy_and_the_block_that_it_suggests(cuda):
 def test_a_descriptor_and_the_bytes_of_uniform_data(cuda):
     kernel = cuda.create_kernel(programs.KernelDescriptor("f", VALUES.replace("double* out", "double* out, int last")))
     with pytest.raises(BackendMismatchError), stator.Backend("cuda") as other:
-        other.execute_kernel(kernel, [], b"", (1,), (1,))
+        adapt(other).execute_kernel(kernel, [], b"", (1,), (1,))
     source = """__global__ void f(float* x, const float* y, int n, double a) {
       if (threadIdx.x < n) x[threadIdx.x] += a * y[1];
     }"""
     kernel = cuda.create_kernel(programs.KernelDescriptor("f", source, ("--use_fast_math",)))
     x, y = arrays(cuda)
     with pytest.raises(DTypeError, match="12 bytes, and the parameters after 2 buffers have 16"):
-        cuda.execute_kernel(kernel, [x, y], struct.pack("<id", 4, 0.5), (10, 1, 1), (1, 1, 1))
-    cuda.execute_kernel(kernel, [x, y], struct.pack("@id", 4, 0.5), (10, 1, 1), (1, 1, 1))
+        adapt(cuda).execute_kernel(kernel, [x, y], struct.pack("<id", 4, 0.5), (10, 1, 1), (1, 1, 1))
+    adapt(cuda).execute_kernel(kernel, [x, y], struct.pack("@id", 4, 0.5), (10, 1, 1), (1, 1, 1))
     np.testing.assert_array_equal(x.to_numpy(), np.arange(10) + 0.5 * (np.arange(10) < 4))
 
 
@@ -285,7 +286,7 @@ def test_source_that_does_not_compile_is_shown(cuda, source, name, text):
     with pytest.raises(CompileError, match=text if _backend.emulated("cuda") else f"{text}|cannot be loaded"):
         cuda.compile(source, name)
     gc.collect()
-    assert [r["kind"] for r in cuda.resources()].count("program") == cuda.program_cache_info().programs
+    assert [r["kind"] for r in cuda.resources()].count("program") == cuda.programs.cache_info().programs
 
 
 @pytest.mark.parametrize("name", ["g", "f<int>", "h"])
@@ -339,7 +340,7 @@ def test_every_failing_call_of_the_runtime_leaves_nothing_behind(cuda):
 
     work()
     for at in range(100):
-        cuda.clear_program_cache()
+        cuda.programs.clear_cache()
         gc.collect()
         stator.testing.inject(cuda, fail_at=at)
         try:
@@ -349,7 +350,7 @@ def test_every_failing_call_of_the_runtime_leaves_nothing_behind(cuda):
             failed = True
         finally:
             count = stator.testing.lift(cuda)
-        cuda.clear_program_cache()
+        cuda.programs.clear_cache()
         gc.collect()
         assert not [r for r in cuda.resources() if r["kind"] in ("program", "buffer")]
         if count <= at:

@@ -22,7 +22,7 @@ __global__ void add_each(const long long* offsets, float* x) {
 def cooperative(be):
     kernel = be.compile(SOURCE, "add")
     x = be.zeros(4, dtype="float32")
-    report = be.finish_cooperative_kernel(be.launch_cooperative_kernel(kernel, (1, 32), x, 4))
+    report = be.programs.finish_cooperative(be.programs.launch_cooperative(kernel, (1, 32), x, 4))
     return x.to_numpy().tolist() == [1] * 4 and report.threads == 32
 
 
@@ -34,17 +34,17 @@ def indirect(be):
 
 def selection(be):
     x = be.arange(5)
-    return be.read_selected(x, x > 2).tolist() == [3, 4]
+    return be.transfers.read_selected(x, x > 2).tolist() == [3, 4]
 
 
 def batches(be):
     x = be.arange(3, dtype="float32")
-    a, b = be.batched(be.compile(SOURCE, "add_each"), [x, np.ones(2, "float32")])
+    a, b = be.programs.batched(be.compile(SOURCE, "add_each"), [x, np.ones(2, "float32")])
     return a.to_numpy().tolist() == [1, 2, 3] and b.to_numpy().tolist() == [2, 2]
 
 
 def diagnostics(be):
-    found = be.diagnostics(2, "i4")
+    found = be.programs.diagnostics(2, "i4")
     found.append([1, 2, 3])
     return found.read().records.tolist() == [1, 2]
 
@@ -70,22 +70,22 @@ def test_a_failing_call_is_an_error_and_the_next_attempt_works(cuda, work):
 
 
 WAITS = {
-    "read_selected": lambda be, x, found: be.read_selected(x, [True, False, True]),
+    "read_selected": lambda be, x, found: be.transfers.read_selected(x, [True, False, True]),
     "Diagnostics.read": lambda be, x, found: found.read(),
     "Diagnostics.append": lambda be, x, found: found.append([1.0]),
-    "batched": lambda be, x, found: [be.batched(lambda x: None, [x, x]), be.synchronize()],
+    "batched": lambda be, x, found: [be.programs.batched(lambda x: None, [x, x]), be.synchronize()],
 }
 
 
 @pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
 def test_an_error_of_an_earlier_call_keeps_its_name(be, wait):
-    x, found = be.ones(3), be.diagnostics(3, "float32")
+    x, found = be.ones(3), be.programs.diagnostics(3, "float32")
     stator.take(x, be.asarray([7]), axis=0)
     with pytest.raises(OutOfRangeError) as seen:
         wait(be, x, found)
     assert seen.value.op == "take"
-    be.while_loop(lambda n: n > 0, lambda n: n + 1, be.asarray(1), limit=2)
+    be.graphs.while_loop(lambda n: n > 0, lambda n: n + 1, be.asarray(1), limit=2)
     with pytest.raises(LoopLimitError) as seen:
         wait(be, x, found)
-    assert seen.value.op == "Backend.while_loop"
+    assert seen.value.op == "Backend.graphs.while_loop"
     wait(be, x, found)

@@ -22,16 +22,16 @@ def test_the_selected_entries_are_read(be, what, dtype):
     host = VALUES.astype(dtype)
     x = be.asarray(host)
     for mask in (be.asarray(MASKS[what]), MASKS[what], MASKS[what].tolist()):
-        read = be.read_selected(x, mask)
+        read = be.transfers.read_selected(x, mask)
         assert isinstance(read, np.ndarray) and read.dtype == dtype
         np.testing.assert_array_equal(read, host[MASKS[what]])
     turned = stator.permute_dims(x, (2, 0, 1))
     chosen = np.array([True, False, True])
-    np.testing.assert_array_equal(be.read_selected(turned, chosen), host.transpose(2, 0, 1)[chosen])
+    np.testing.assert_array_equal(be.transfers.read_selected(turned, chosen), host.transpose(2, 0, 1)[chosen])
 
 
 def test_an_empty_array_has_nothing_to_select(be):
-    assert be.read_selected(be.zeros((0, 3)), be.zeros(0, dtype="bool")).shape == (0, 3)
+    assert be.transfers.read_selected(be.zeros((0, 3)), be.zeros(0, dtype="bool")).shape == (0, 3)
 
 
 def test_the_bytes_that_were_selected_are_copied_and_no_others(cuda):
@@ -39,7 +39,7 @@ def test_the_bytes_that_were_selected_are_copied_and_no_others(cuda):
     for selected in (0, 1, 777, 10_000):
         mask = x < selected
         before = cuda.statistics()["d2h_bytes"]
-        cuda.read_selected(x, mask)
+        cuda.transfers.read_selected(x, mask)
         assert cuda.statistics()["d2h_bytes"] - before == 8 + 4 * selected
 
 
@@ -53,10 +53,10 @@ def test_masks_that_do_not_fit_are_refused(be):
         ("text", DTypeError, "element type"),
     ):
         with pytest.raises(error, match=text) as seen:
-            be.read_selected(x, mask)
-        assert seen.value.op == "Backend.read_selected"
+            be.transfers.read_selected(x, mask)
+        assert seen.value.op == "Backend.transfers.read_selected"
     with stator.Backend(be.device) as other, pytest.raises(BackendMismatchError):
-        other.read_selected(x, other.ones(3, dtype="bool"))
+        other.transfers.read_selected(x, other.ones(3, dtype="bool"))
     with pytest.raises(HostCopyError) as seen, be.forbid_host_copies():
-        be.read_selected(x, be.ones(3, dtype="bool"))
-    assert seen.value.op == "Backend.read_selected"
+        be.transfers.read_selected(x, be.ones(3, dtype="bool"))
+    assert seen.value.op == "Backend.transfers.read_selected"

@@ -49,20 +49,20 @@ def test_a_buffer_of_a_run_that_has_not_ended_is_refused_by_name(be, monkeypatch
     try:
         side, out = be.stream(1), np.zeros(N, "float32")
         for other in (
-            be.sequence(stream=side).upload(work.x[3:5], np.zeros(2, "float32")),
-            be.sequence(stream=side).repeat(1, (twice, work.x[::7])),
-            be.sequence(stream=side).read(work.x, out),
+            be.programs.sequence(stream=side).upload(work.x[3:5], np.zeros(2, "float32")),
+            be.programs.sequence(stream=side).repeat(1, (twice, work.x[::7])),
+            be.programs.sequence(stream=side).read(work.x, out),
             work.sequence,
         ):
             with pytest.raises(InFlightError, match=r"float32 of shape .* is in flight") as seen:
                 other.run()
             assert isinstance(seen.value, RuntimeError) and seen.value.op == "LaunchSequence.run"
         z = be.zeros(N, dtype="float32")
-        be.sequence().read(z, work.out)  # is not a run
+        be.programs.sequence().read(z, work.out)  # is not a run
         with pytest.raises(InFlightError, match=r"The output of the read 0 .* with the output of the read 0"):
-            be.sequence(stream=side).read(z, work.out).run()
+            be.programs.sequence(stream=side).read(z, work.out).run()
         with pytest.raises(InFlightError, match="The static parameter 0"):
-            be.sequence(stream=side).static(work.y, np.zeros(N, "float32")).run()
+            be.programs.sequence(stream=side).static(work.y, np.zeros(N, "float32")).run()
         del other, z
     finally:
         end()
@@ -72,8 +72,8 @@ def test_a_buffer_of_a_run_that_has_not_ended_is_refused_by_name(be, monkeypatch
 
 def test_two_sequences_over_one_buffer_take_turns(be):
     x, out = be.zeros(4), np.zeros(4)
-    first = be.sequence().upload(x, np.ones(4)).repeat(2, (twice, x)).read(x, out)
-    second = be.sequence().repeat(3, (add, x, be.ones(4))).read(x, out)
+    first = be.programs.sequence().upload(x, np.ones(4)).repeat(2, (twice, x)).read(x, out)
+    second = be.programs.sequence().repeat(3, (add, x, be.ones(4))).read(x, out)
     first.submit().result()
     second.submit().result()
     assert out.tolist() == [7] * 4
@@ -83,7 +83,7 @@ def test_disjoint_parts_of_an_array_may_be_in_flight_together(be):
     x = be.zeros(4)
     outs = np.zeros(2), np.zeros(2)
     futures = [
-        be.sequence().upload(part, np.ones(2)).repeat(n, (twice, part)).read(part, out).submit()
+        be.programs.sequence().upload(part, np.ones(2)).repeat(n, (twice, part)).read(part, out).submit()
         for part, n, out in zip((x[:2], x[2:]), (1, 2), outs, strict=True)
     ]
     assert [f.result()[0].tolist() for f in futures] == [[2, 2], [4, 4]]
@@ -94,7 +94,7 @@ def test_arrays_of_no_repetition_are_not_looked_at(be, monkeypatch):
     try:
         with be.stream(1) as side:
             z = be.zeros(2)  # where the run uses it, so that both are in order
-        be.sequence(stream=side).repeat(0, (twice, work.x)).prefix((add, z, z)).run()
+        be.programs.sequence(stream=side).repeat(0, (twice, work.x)).prefix((add, z, z)).run()
     finally:
         end()
     del z
@@ -146,7 +146,7 @@ def test_a_closed_backend_is_said(device):
     with pytest.raises(BackendClosedError, match=r"LaunchSequence\.run"):
         work.sequence.run()
     with pytest.raises(StatorError):
-        be.sequence()
+        be.programs.sequence()
 
 
 def test_closing_the_backend_ends_a_future(device):
@@ -186,7 +186,7 @@ def test_closing_the_backend_ends_a_future(device):
 )
 def test_wrong_descriptions_are_refused_at_once(be, describe, error, text):
     x = be.zeros(4)
-    sequence = be.sequence()
+    sequence = be.programs.sequence()
     with pytest.raises(error, match=text):
         describe(sequence, x)
     sequence.upload(x, np.ones(4)).run()
@@ -202,9 +202,9 @@ def test_arrays_of_another_backend_are_refused(be):
             lambda s: s.prefix((twice, [x])),
         ):
             with pytest.raises(BackendMismatchError):
-                describe(be.sequence())
-        with pytest.raises(BackendMismatchError, match=r"Backend\.sequence"):
-            be.sequence(stream=other.stream(0))
+                describe(be.programs.sequence())
+        with pytest.raises(BackendMismatchError, match=r"Backend\.programs\.sequence"):
+            be.programs.sequence(stream=other.stream(0))
 
 
 def test_read_only_arrays_are_not_uploaded_to(be):
@@ -214,7 +214,7 @@ def test_read_only_arrays_are_not_uploaded_to(be):
     if x is None:
         return
     with pytest.raises(InvalidValueError, match="read-only"):
-        be.sequence().upload(x, np.zeros(4))
+        be.programs.sequence().upload(x, np.zeros(4))
 
 
 # Failures.
@@ -222,10 +222,10 @@ def test_read_only_arrays_are_not_uploaded_to(be):
 
 def test_a_function_that_returns_a_value_is_refused_before_the_uploads(be):
     x = be.zeros(2)
-    sequence = be.sequence().upload(x, np.ones(2)).repeat(2, (lambda x: x + 1, x))
+    sequence = be.programs.sequence().upload(x, np.ones(2)).repeat(2, (lambda x: x + 1, x))
     with pytest.raises(DTypeError, match="Step 0 of the repeated part returned a value"):
         sequence.run()
-    assert untouched(x) and not be.is_capturing
+    assert untouched(x) and not be.graphs.is_capturing
 
 
 def test_an_exception_of_a_step_ends_the_run(be):
@@ -236,8 +236,8 @@ def test_an_exception_of_a_step_ends_the_run(be):
 
     for describe in (lambda s: s.prefix((fail, x)), lambda s: s.repeat(2, (fail, x))):
         with pytest.raises(ZeroDivisionError):
-            describe(be.sequence().upload(x, np.ones(2)).read(x, out)).submit()
-        assert be.sequence().upload(x, np.full(2, 3.0)).read(x, out).run()[0].tolist() == [3, 3]
+            describe(be.programs.sequence().upload(x, np.ones(2)).read(x, out)).submit()
+        assert be.programs.sequence().upload(x, np.full(2, 3.0)).read(x, out).run()[0].tolist() == [3, 3]
 
 
 @form
@@ -247,13 +247,13 @@ def test_a_fault_of_a_kernel_is_raised_by_the_run(be, form):
     def take(x, at):
         x[:2] = stator.take(x, at)
 
-    sequence = be.sequence().upload(x, np.ones(3)).repeat(1, (take, x, at)).read(x, out)
+    sequence = be.programs.sequence().upload(x, np.ones(3)).repeat(1, (take, x, at)).read(x, out)
     sequence.read(at, bytearray(8), 0, 8)
     into = [np.zeros(3), bytearray(8)]
     with pytest.raises(OutOfRangeError):
         sequence.run_into(into) if form is FORMS["run_into"] else form(sequence)
     be.synchronize()
-    assert be.sequence().upload(x, np.ones(3)).read(x, out).run()[0].tolist() == [1, 1, 1]
+    assert be.programs.sequence().upload(x, np.ones(3)).read(x, out).run()[0].tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("form", [FORMS["run"], FORMS["submit"], FORMS["run_borrowed"]])

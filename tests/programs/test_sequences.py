@@ -44,12 +44,12 @@ def test_outputs_are_given_back_in_the_order_of_the_reads(be):
 def test_each_launch_has_its_own_grid_or_the_one_of_the_sequence(cuda):
     marks, out = cuda.zeros(6, dtype="int32"), np.zeros(6, "int32")
     kernel = cuda.compile(SOURCE, "mark")
-    sequence = cuda.sequence(grid=2, block=64).read(marks, out)
+    sequence = cuda.programs.sequence(grid=2, block=64).read(marks, out)
     sequence.prefix((kernel, 5, 32, marks), Step(kernel, marks)).repeat(1, (kernel, (1, 1), None, marks)).run()
     assert out.tolist() == [64, 64, 32, 32, 32, 0]
     with pytest.raises(InvalidValueError, match="Step 0 of the prefix: The launch has no grid"):
-        cuda.sequence().prefix(Step(kernel, marks))
-    alone = cuda.sequence().prefix(Step(kernel, marks, grid=6)).read(marks, out)
+        cuda.programs.sequence().prefix(Step(kernel, marks))
+    alone = cuda.programs.sequence().prefix(Step(kernel, marks, grid=6)).read(marks, out)
     alone.run()
     assert out.tolist() == [kernel.suggest_block()] * 6
 
@@ -57,7 +57,7 @@ def test_each_launch_has_its_own_grid_or_the_one_of_the_sequence(cuda):
 def test_a_grid_from_the_device_is_launched_without_a_graph(cuda):
     marks, out = cuda.zeros(3, dtype="int32"), np.zeros(3, "int32")
     grid = cuda.full(1, 2, dtype="int32")
-    sequence = cuda.sequence().repeat(2, (cuda.compile(SOURCE, "mark"), grid, 32, marks)).read(marks, out)
+    sequence = cuda.programs.sequence().repeat(2, (cuda.compile(SOURCE, "mark"), grid, 32, marks)).read(marks, out)
     sequence.run()
     assert out.tolist() == [32, 32, 0] and sequence.graph is None
     assert "Kernel.launch" in str(sequence.capture_error)
@@ -94,7 +94,7 @@ def test_the_repeated_part_is_captured_once(be):
         x += 1
 
     x, out = be.zeros(3), np.zeros(3)
-    sequence = be.sequence().upload(x, np.zeros(3)).repeat(4, (step, x)).read(x, out)
+    sequence = be.programs.sequence().upload(x, np.zeros(3)).repeat(4, (step, x)).read(x, out)
     sequence.run()
     first = sequence.graph
     sequence.repeat(9).run()
@@ -108,7 +108,7 @@ def test_what_cannot_be_captured_runs_step_by_step_and_the_reason_is_there(be):
         x += float(x[0])
 
     x, out = be.zeros(2), np.zeros(2)
-    sequence = be.sequence().upload(x, np.array([1.0, 2.0])).repeat(3, (step, x)).read(x, out)
+    sequence = be.programs.sequence().upload(x, np.array([1.0, 2.0])).repeat(3, (step, x)).read(x, out)
     assert sequence.capture_error is None
     for _ in range(2):
         sequence.run()
@@ -124,14 +124,14 @@ def test_random_numbers_advance_from_repetition_to_repetition(be):
         x[:1] = be.random.uniform(size=1)
 
     x, out = be.zeros(8), np.zeros(8)
-    be.sequence().repeat(8, (step, x)).read(x, out).run()
+    be.programs.sequence().repeat(8, (step, x)).read(x, out).run()
     assert len(set(out.tolist())) == 8
 
 
 def test_static_parameters_are_uploaded_once_until_they_change(be):
     table, x, out = be.zeros(4), be.zeros(4), np.zeros(4)
     host = np.arange(4.0)
-    sequence = be.sequence().static(table, host).upload(x, np.ones(4)).repeat(2, (add, x, table)).read(x, out)
+    sequence = be.programs.sequence().static(table, host).upload(x, np.ones(4)).repeat(2, (add, x, table)).read(x, out)
     sequence.run()
     before = be.statistics()["h2d_bytes"]
     host += 1
@@ -146,7 +146,7 @@ def test_static_parameters_are_uploaded_once_until_they_change(be):
 
 def test_a_static_parameter_is_uploaded_again_where_the_run_was_refused(be):
     table, out = be.zeros(2), np.zeros(2)
-    sequence = be.sequence().static(table, np.ones(2)).read(table, out)
+    sequence = be.programs.sequence().static(table, np.ones(2)).read(table, out)
     with pytest.raises(InvalidValueError):
         sequence.run_into([np.zeros(3)])
     assert untouched(table)
@@ -157,7 +157,7 @@ def test_a_static_parameter_is_uploaded_again_where_the_run_was_refused(be):
 def test_uploads_may_change_as_soon_as_submit_returns(be):
     x, out = be.zeros(1 << 20, dtype="float64"), np.zeros(1 << 20)
     host = np.arange(1 << 20, dtype="float64")
-    future = be.sequence().upload(x, host).repeat(3, (twice, x)).read(x, out).submit()
+    future = be.programs.sequence().upload(x, host).repeat(3, (twice, x)).read(x, out).submit()
     host[:] = -1
     future.result()
     np.testing.assert_array_equal(out, 8 * np.arange(1 << 20, dtype="float64"))
@@ -165,7 +165,7 @@ def test_uploads_may_change_as_soon_as_submit_returns(be):
 
 def test_work_enqueued_after_submit_does_not_change_what_is_read(be):
     x, out = be.zeros(1000), np.zeros(1000)
-    future = be.sequence().upload(x, np.ones(1000)).repeat(2, (twice, x)).read(x, out).submit()
+    future = be.programs.sequence().upload(x, np.ones(1000)).repeat(2, (twice, x)).read(x, out).submit()
     x += 5
     assert future.result()[0] is out and future.done() and out.tolist() == [4] * 1000
     assert x.tolist() == [9] * 1000
@@ -206,7 +206,7 @@ def test_borrowed_memory_is_not_staged(cuda):
     """A copy that is staged takes page-locked memory, which the pool keeps."""
     with stator.Backend("cuda") as be:
         x, out = be.zeros(1000), np.zeros(1000)
-        sequence = be.sequence().upload(x, np.ones(1000)).read(x, out)
+        sequence = be.programs.sequence().upload(x, np.ones(1000)).read(x, out)
         before = be.statistics()["calls"]["allocate_pinned"]
         sequence.run_borrowed()
         assert be.statistics()["calls"]["allocate_pinned"] == before and out.tolist() == [1] * 1000
@@ -232,7 +232,7 @@ def test_a_run_waits_once(be):
 def test_reads_next_to_each_other_are_one_copy(cuda):
     x = cuda.arange(12, dtype="float32")
     outs = [np.zeros(n, "float32") for n in (2, 3, 7)]
-    sequence = cuda.sequence()
+    sequence = cuda.programs.sequence()
     for at, out in zip((0, 8, 20), outs, strict=True):
         sequence.read(x, out, at, out.nbytes)
     before = cuda.statistics()["calls"]["copy"]
@@ -263,5 +263,5 @@ def test_a_sequence_runs_on_its_stream(be):
 
 
 def test_an_empty_sequence_runs(be):
-    assert be.sequence().run() == []
-    assert be.sequence().repeat(5).submit().result() == []
+    assert be.programs.sequence().run() == []
+    assert be.programs.sequence().repeat(5).submit().result() == []

@@ -52,7 +52,7 @@ def workers(be):
 def test_every_item_is_worked_on_once(be, capacity):
     for worker in workers(be):
         x, times = be.ones((40, 5), dtype="float32"), be.zeros(40, dtype="int32")
-        work = be.work_queue(worker, capacity, x, 5, times, item=ITEM)
+        work = be.programs.work_queue(worker, capacity, x, 5, times, item=ITEM)
         for i in range(40):
             work.put((i, 0.5 * i))
         report = work.finish()
@@ -67,7 +67,7 @@ def test_every_item_is_worked_on_once(be, capacity):
 def test_a_queue_without_items_reports_none(be):
     x, times = be.ones((1, 5), dtype="float32"), be.zeros(1, dtype="int32")
     for worker in workers(be):
-        with be.work_queue(worker, 4, x, 5, times, item=ITEM) as work:
+        with be.programs.work_queue(worker, 4, x, 5, times, item=ITEM) as work:
             pass
         assert work.finish().items == 0
     assert int(times[0]) == 0
@@ -77,7 +77,9 @@ def test_one_block_takes_items_in_their_order(cuda):
     out, count = cuda.zeros(100, dtype="int32"), cuda.zeros(1, dtype="int32")
     kernel = cuda.compile(SOURCE, "note")
     cuda.stream(1).wait(cuda.stream(0).record())
-    with cuda.work_queue(kernel, 7, out, count, item="i4", blocks=1, block=(4, 8), stream=cuda.stream(1)) as work:
+    with cuda.programs.work_queue(
+        kernel, 7, out, count, item="i4", blocks=1, block=(4, 8), stream=cuda.stream(1)
+    ) as work:
         for i in range(100):
             work.put(i)
     assert work.finish().blocks == 1 and work.finish().polls > 0
@@ -87,7 +89,10 @@ def test_one_block_takes_items_in_their_order(cuda):
 
 def test_a_function_gets_what_fits_the_queue_at_once():
     sizes = []
-    with stator.Backend("cpu") as be, be.work_queue(lambda items: sizes.append(items.size), 4, item="f8") as work:
+    with (
+        stator.Backend("cpu") as be,
+        be.programs.work_queue(lambda items: sizes.append(items.size), 4, item="f8") as work,
+    ):
         for i in range(10):
             work.put(i)
     assert sizes == [4, 4, 2]
@@ -95,7 +100,7 @@ def test_a_function_gets_what_fits_the_queue_at_once():
 
 
 def test_a_full_queue_refuses_or_waits(be):
-    work = be.work_queue(lambda items: None, 2, item="i4")
+    work = be.programs.work_queue(lambda items: None, 2, item="i4")
     work.put(1)
     work.put(2, block=False)
     for arguments in ({"block": False}, {"timeout": 0}):
@@ -115,7 +120,7 @@ def keep_busy(be):
 def test_a_kernel_behind_other_work_leaves_the_queue_full(cuda, monkeypatch):
     keep_busy(cuda)
     out, count = cuda.zeros(9, dtype="int32"), cuda.zeros(1, dtype="int32")
-    work = cuda.work_queue(cuda.compile(SOURCE, "note"), 3, out, count, item="i4", polls=0)
+    work = cuda.programs.work_queue(cuda.compile(SOURCE, "note"), 3, out, count, item="i4", polls=0)
     with monkeypatch.context() as patch:
         patch.setattr(work._worker, "_follow", lambda: None)
         for i in range(3):
@@ -132,7 +137,7 @@ def test_a_kernel_behind_other_work_leaves_the_queue_full(cuda, monkeypatch):
 def test_threads_put_into_one_queue(be):
     x, times = be.ones((64, 5), dtype="float32"), be.zeros(64, dtype="int32")
     for i, worker in enumerate(workers(be), 1):
-        with be.work_queue(worker, 5, x, 5, times, item=ITEM) as work:
+        with be.programs.work_queue(worker, 5, x, 5, times, item=ITEM) as work:
             threads = [
                 threading.Thread(target=lambda a=a: [work.put((a + j, 1)) for j in range(16)]) for a in range(0, 64, 16)
             ]
@@ -152,7 +157,7 @@ def test_a_function_may_put_what_it_finds(be):
 
     for capacity in (1, 2, 10):
         seen = []
-        with be.work_queue(halve, capacity, item="i4") as work:
+        with be.programs.work_queue(halve, capacity, item="i4") as work:
             work.put(8)
             work.put(6)
         assert sorted(seen) == [1, 2, 3, 4, 6, 8]
@@ -161,7 +166,7 @@ def test_a_function_may_put_what_it_finds(be):
 def test_a_call_that_does_not_wait_does_not_wait_for_one_that_does(cuda, monkeypatch):
     keep_busy(cuda)
     out, count = cuda.zeros(9, dtype="int32"), cuda.zeros(1, dtype="int32")
-    work = cuda.work_queue(cuda.compile(SOURCE, "note"), 1, out, count, item="i4")
+    work = cuda.programs.work_queue(cuda.compile(SOURCE, "note"), 1, out, count, item="i4")
     with monkeypatch.context() as patch:
         patch.setattr(work._worker, "_follow", lambda: None)
         patch.setattr(work._worker, "pause", 0.01)
@@ -181,7 +186,7 @@ def test_a_function_that_fails_lets_the_next_items_through(be):
         if 1 in items:
             raise RuntimeError("one")
 
-    work = be.work_queue(fail, 1, item="i4")
+    work = be.programs.work_queue(fail, 1, item="i4")
     work.put(1)
     with pytest.raises(RuntimeError, match="one"):
         work.put(2)
@@ -198,13 +203,13 @@ def test_what_is_no_queue_or_no_item_is_refused(be):
         ((print, 2**60), InvalidValueError, "fewer items"),
     ):
         with pytest.raises(error, match=text) as seen:
-            be.work_queue(*arguments, item="i4")
-        assert seen.value.op == "Backend.work_queue"
+            be.programs.work_queue(*arguments, item="i4")
+        assert seen.value.op == "Backend.programs.work_queue"
     with pytest.raises(DTypeError, match="Give numbers"):
-        be.work_queue(print, 4, item=object)
+        be.programs.work_queue(print, 4, item=object)
     with pytest.raises(InvalidValueError, match="blocks=0"):
-        be.work_queue(print, 4, item="i4", blocks=0)
-    work = be.work_queue(lambda items: None, 4, item="i4")
+        be.programs.work_queue(print, 4, item="i4", blocks=0)
+    work = be.programs.work_queue(lambda items: None, 4, item="i4")
     for item in ("text", None, 1.5, 2**40, [1, 2], object()):
         with pytest.raises(DTypeError) as seen:
             work.put(item)
@@ -220,15 +225,15 @@ def test_a_kernel_that_does_not_fit_is_refused(cuda):
     x = cuda.zeros(10, dtype="int32")
     for kernel, args, text in ((plain, (x,), "takes no queue"), (note, (x,), "2 arguments, and has 3")):
         with pytest.raises(DTypeError, match=text) as seen:
-            cuda.work_queue(kernel, 4, *args, item="i4")
-        assert seen.value.op == "Backend.work_queue"
+            cuda.programs.work_queue(kernel, 4, *args, item="i4")
+        assert seen.value.op == "Backend.programs.work_queue"
     with pytest.raises(OutOfMemoryError):
-        cuda.work_queue(leave, 2**55, item="i4")
-    work = cuda.work_queue(note, 4, x, x, item=ITEM)
+        cuda.programs.work_queue(leave, 2**55, item="i4")
+    work = cuda.programs.work_queue(note, 4, x, x, item=ITEM)
     with pytest.raises(DTypeError, match="items have 4 bytes, and the queue's 8"):
         work.put((1, 2))
         work.finish()
-    work = cuda.work_queue(leave, 2, item="i4", blocks=1)
+    work = cuda.programs.work_queue(leave, 2, item="i4", blocks=1)
     with pytest.raises(InvalidValueError, match="left an item"):
         for i in range(4):
             work.put(i)
@@ -237,7 +242,7 @@ def test_a_kernel_that_does_not_fit_is_refused(cuda):
 
 def test_a_queue_that_is_dropped_gives_its_memory_back_behind_its_launches(cuda):
     out, count = cuda.zeros(9, dtype="int32"), cuda.zeros(1, dtype="int32")
-    work = cuda.work_queue(cuda.compile(SOURCE, "note"), 3, out, count, item="i4")
+    work = cuda.programs.work_queue(cuda.compile(SOURCE, "note"), 3, out, count, item="i4")
     work.put(5)
     with pytest.raises(KeyError), work:
         raise KeyError
@@ -251,7 +256,7 @@ def test_a_backend_closes_over_a_queue_that_is_not_finished():
     with stator.Backend("cuda" if stator.is_available("cuda") else "cpu") as backend:
         worker = list(workers(backend))[-1]
         x, times = backend.ones((4, 5), dtype="float32"), backend.zeros(4, dtype="int32")
-        work = backend.work_queue(worker, 3, x, 5, times, item=ITEM)
+        work = backend.programs.work_queue(worker, 3, x, 5, times, item=ITEM)
         work.put((1, 2))
     if not isinstance(worker, type(scale_on_host)):
         with pytest.raises(StatorError):
@@ -268,7 +273,7 @@ def test_every_failing_call_of_the_runtime_leaves_a_queue_that_can_be_finished(c
         work, failed = None, False
         stator.testing.inject(cuda, fail_at=at)
         try:
-            work = cuda.work_queue(kernel, 3, out, count, item="i4", blocks=2)
+            work = cuda.programs.work_queue(kernel, 3, out, count, item="i4", blocks=2)
             for i in range(5):
                 work.put(i)
         except StatorError:

@@ -36,8 +36,8 @@ EXPECTED = [float(r.sum()) for r in (WIDE @ WIDE, abs(np.fft.fft(WIDE)), np.sort
 def check_works_and_leaves_nothing(be):
     np.testing.assert_allclose(workload(be), EXPECTED, rtol=1e-4, atol=1e-3)
     be.synchronize()
-    be.trim_memory()
-    stats = be.memory_stats()
+    be.memory.trim()
+    stats = be.memory.stats()
     assert {r["kind"] for r in be.resources()} <= {"stream", "library", "program"}
     assert stats["live_bytes"] == sum(r["bytes"] for r in be.resources() if r["kind"] == "library")
     assert stats["allocations"] == stats["failures"] + stats["deallocations"] + kept_workspaces(be)
@@ -101,8 +101,8 @@ def test_a_callback_that_ends_the_shortage_lets_every_allocation_succeed(device,
     while at <= made:  # an allocation that failed may be the last one that was made
         with opened(device, policy) as be:
             workload(be)
-            be.trim_memory()
-            be.set_allocation_failure_callback(lambda _, be=be: testing.lift(be) > 0)
+            be.memory.trim()
+            be.memory.set_failure_callback(lambda _, be=be: testing.lift(be) > 0)
             testing.inject(be, fail_at=at, until_lifted=True, allocations=True)
             np.testing.assert_allclose(workload(be), EXPECTED, rtol=1e-4, atol=1e-3)
             made = testing.lift(be)

@@ -85,7 +85,7 @@ def test_what_needs_no_device_still_works(faulted):
     backend, x = faulted
     assert (x.shape, x.dtype.name) == ((4,), "float64")
     assert backend.statistics()["kernel_launches"] > 0
-    assert backend.memory_stats()["live_bytes"] > 0
+    assert backend.memory.stats()["live_bytes"] > 0
     assert backend.telemetry.snapshot()["ops"] == {}
     assert backend.resources()
 

@@ -94,11 +94,11 @@ def capture_for_a_file(be, x, folder):
 
 def begin_and_end(be, x, folder):
     try:
-        be.begin_graph_capture(1)
-        be.end_graph_capture()
+        be.graphs.begin_capture(1)
+        be.graphs.end_capture()
     except KeyboardInterrupt:
         with contextlib.suppress(CaptureError):
-            be.end_graph_capture()
+            be.graphs.end_capture()
         raise
 
 
@@ -113,11 +113,11 @@ def draws(be, x, folder):
 
 
 def loop(be, x, folder):
-    be.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * 3, x, limit=9)
+    be.graphs.while_loop(lambda c: stator.sum(c) < 50, lambda c: c * 3, x, limit=9)
 
 
 def branch(be, x, folder):
-    be.cond(stator.sum(x) > 0, lambda x: x, lambda x: -x, x)
+    be.graphs.cond(stator.sum(x) > 0, lambda x: x, lambda x: -x, x)
 
 
 def save(be, x, folder):
@@ -125,7 +125,7 @@ def save(be, x, folder):
 
 
 def load(be, x, folder):
-    be.load_graph(folder / "kept.graph")(x)
+    be.graphs.load(folder / "kept.graph")(x)
 
 
 def sequence_of(be, x):
@@ -133,7 +133,13 @@ def sequence_of(be, x):
         y += 1
 
     y = be.zeros(3)
-    return be.sequence().upload(y, x.to_numpy()).prefix((step, y)).repeat(2, (step, y)).read(y, bytearray(y.nbytes))
+    return (
+        be.programs.sequence()
+        .upload(y, x.to_numpy())
+        .prefix((step, y))
+        .repeat(2, (step, y))
+        .read(y, bytearray(y.nbytes))
+    )
 
 
 def run(be, x, folder):
@@ -150,11 +156,11 @@ def scope(be, x, folder):
 
 
 def buffer(be, x, folder):
-    be.create_scoped_buffer(stator.memory.BufferDescriptor(64)).close()
+    be.memory.create_scoped_buffer(stator.memory.BufferDescriptor(64)).close()
 
 
 def profile(be, x, folder):
-    with be.profile(folder / "trace.json"):
+    with be.telemetry.profile(folder / "trace.json"):
         stator.exp(x)
 
 
@@ -174,7 +180,7 @@ def current(be, x, folder):
 
 
 def wait_reports(be, x, folder):
-    with be.sync_debug("error"):
+    with be.telemetry.sync_debug("error"):
         stator.exp(x)
 
 
@@ -187,7 +193,7 @@ BLOCKS = (
 def state(be):
     """What a block may have changed, and must have changed back."""
     return (
-        be.is_capturing,
+        be.graphs.is_capturing,
         _backend.current_scopes(),
         _backend.current_backends(),
         be.current_stream.index,
@@ -237,15 +243,15 @@ def test_an_interrupt_at_any_instruction_undoes_what_was_begun(be, tmp_path, blo
 
 
 def test_an_interrupt_sets_all_resource_limits_or_none(be):
-    before, wanted = be.resource_limits(), ResourceLimits(max_memory=2**40, max_kernels=7)
+    before, wanted = be.telemetry.resource_limits(), ResourceLimits(max_memory=2**40, max_kernels=7)
     counter = Interrupter(0)
-    counter.run(be.set_resource_limits, wanted)
+    counter.run(be.telemetry.set_resource_limits, wanted)
     assert counter.count > 2
     for at in range(1, counter.count + 1):
-        be.set_resource_limits(before)
+        be.telemetry.set_resource_limits(before)
         with pytest.raises(KeyboardInterrupt):
-            Interrupter(at).run(be.set_resource_limits, wanted)
-        assert be.resource_limits() in (before, wanted), at
+            Interrupter(at).run(be.telemetry.set_resource_limits, wanted)
+        assert be.telemetry.resource_limits() in (before, wanted), at
 
 
 def interrupted(*_):
@@ -256,12 +262,12 @@ def interrupted(*_):
     "call",
     [
         lambda be, x: be.graph(interrupted)(x),
-        lambda be, x: be.while_loop(interrupted, lambda c: c, x),
-        lambda be, x: be.while_loop(lambda c: stator.sum(c) < 9, interrupted, x),
-        lambda be, x: be.cond(stator.sum(x) > 0, interrupted, lambda x: x, x),
-        lambda be, x: be.cond(stator.sum(x) > 0, lambda x: x, interrupted, x),
-        lambda be, x: be.sequence().repeat(2, (interrupted, x)).run(),
-        lambda be, x: be.sequence().prefix((interrupted, x)).run(),
+        lambda be, x: be.graphs.while_loop(interrupted, lambda c: c, x),
+        lambda be, x: be.graphs.while_loop(lambda c: stator.sum(c) < 9, interrupted, x),
+        lambda be, x: be.graphs.cond(stator.sum(x) > 0, interrupted, lambda x: x, x),
+        lambda be, x: be.graphs.cond(stator.sum(x) > 0, lambda x: x, interrupted, x),
+        lambda be, x: be.programs.sequence().repeat(2, (interrupted, x)).run(),
+        lambda be, x: be.programs.sequence().prefix((interrupted, x)).run(),
     ],
 )
 def test_an_interrupt_in_the_functions_of_a_user_undoes_what_was_begun(be, call):

@@ -39,23 +39,23 @@ def fills(be):
 
 
 def takes_managed_memory(be):
-    be.managed(4)
+    be.memory.managed(4)
 
 
 def prefetches(be):
-    be.prefetch_to_device(be.managed(4))
+    be.memory.prefetch_to_device(be.memory.managed(4))
 
 
 def advises(be):
-    be.set_memory_advice(be.managed(4), "read_mostly")
+    be.memory.advise(be.memory.managed(4), "read_mostly")
 
 
 def asks_for_advice(be):
-    allocation = be.allocate_unified(4)
+    allocation = be.memory.allocate_unified(4)
     try:
         return allocation.access_hints
     finally:
-        be.deallocate_unified(allocation)
+        be.memory.deallocate_unified(allocation)
 
 
 def registers(be):

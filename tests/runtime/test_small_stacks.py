@@ -16,7 +16,7 @@ CALLS = {
     "solve": lambda be, x: stator.linalg.solve(x, x).to_numpy(),
     "index": lambda be, x: x[be.asarray([0, 1])].to_numpy(),
     "graph": lambda be, x: be.graph(lambda x: x + 1)(x).to_numpy(),
-    "while_loop": lambda be, x: be.while_loop(lambda a: (a < 10).all(), lambda a: a + 1, be.zeros(3)).to_numpy(),
+    "while_loop": lambda be, x: be.graphs.while_loop(lambda a: (a < 10).all(), lambda a: a + 1, be.zeros(3)).to_numpy(),
 }
 
 

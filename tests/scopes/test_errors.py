@@ -8,6 +8,7 @@ import pytest
 
 import stator
 from stator import errors
+from stator.backends.traits import adapt
 from stator.errors import StatorError
 
 
@@ -68,7 +69,7 @@ def test_a_text_begins_with_a_capital_and_names_of_code_stay_as_they_are(cause, 
 
 @pytest.mark.parametrize(("error", "kind"), CONVERSIONS, ids=lambda x: getattr(x, "__name__", repr(x))[:60])
 def test_errors_of_other_libraries_are_converted(cpu, error, kind):
-    converted = cpu.convert_error(error)
+    converted = errors.convert_error(error)
     assert type(converted) is kind
     assert converted.__cause__ is error
     assert str(error) in str(converted)
@@ -78,16 +79,16 @@ def test_errors_of_other_libraries_are_converted(cpu, error, kind):
 def test_the_status_of_cuda_is_taken_over(cpu):
     error = CUPY("cudaErrorIllegalAddress: an illegal memory access was encountered")
     error.status = 700
-    converted = cpu.convert_error(error)
+    converted = errors.convert_error(error)
     assert (converted.code, converted.name) == (700, "cudaErrorIllegalAddress")
     assert "Restart" in converted.recovery_suggestions()[0]
 
 
 def test_errors_of_stator_stay_as_they_are(cpu):
     error = errors.ShapeError("x=3", op="add")
-    assert cpu.convert_error(error) is error
+    assert errors.convert_error(error) is error
     with pytest.raises(errors.DTypeError, match="convert_error"):
-        cpu.convert_error("text")
+        errors.convert_error("text")
 
 
 @pytest.mark.parametrize("kind", [getattr(errors, n) for n in errors.__all__ if n.endswith("Error")])
@@ -116,7 +117,7 @@ def test_suggestions_depend_on_what_the_error_carries(device):
         with pytest.raises(errors.OutOfMemoryError) as caught:
             be.empty((1 << 20) - 4096, dtype="uint8")
         assert "Raise memory_limit, which is 1048576 bytes." in caught.value.recovery_suggestions()
-        assert be.recovery_suggestions(caught.value) == caught.value.recovery_suggestions()
+        assert adapt(be).recovery_suggestions(caught.value) == caught.value.recovery_suggestions()
     with pytest.raises(errors.BackendClosedError) as caught:
         x.tolist()
     assert any("reopen" in text for text in caught.value.recovery_suggestions())
@@ -147,7 +148,7 @@ def test_a_context_converts_where_it_is_asked_to(be):
 
 
 def test_handle_error_gives_the_error_with_its_context(cpu):
-    handled = cpu.handle_error(MemoryError("32 GiB"), "loading")
+    handled = adapt(cpu).handle_error(MemoryError("32 GiB"), "loading")
     assert isinstance(handled, errors.OutOfMemoryError)
     assert handled.__notes__ == ["loading (on cpu)"]
 
@@ -164,8 +165,8 @@ def test_handle_error_gives_the_error_with_its_context(cpu):
     ids=repr,
 )
 def test_errors_are_logged_at_a_level_that_fits(cpu, caplog, error, level):
-    cpu.log_error(error, "step 3")
-    cpu.log_error(error, "step 4", level=logging.DEBUG)
+    adapt(cpu).log_error(error, "step 3")
+    adapt(cpu).log_error(error, "step 4", level=logging.DEBUG)
     assert [(r.name, r.levelno, r.getMessage()[:15]) for r in caplog.records] == [
         ("stator.errors", level, "step 3 (on cpu)")
     ]

@@ -14,7 +14,7 @@ KINDS = pytest.mark.parametrize("kind", [ScopedResource, ManagedResource])
 
 
 def managed(be, log, name, **options):
-    return be.create_resource_with_cleanup(lambda device: name, log.append, **options)
+    return be.scopes.create_resource(lambda device: name, log.append, **options)
 
 
 @KINDS
@@ -81,9 +81,9 @@ def test_a_holder_that_is_collected_cleans_up():
 def test_the_factory_is_given_the_device_and_close_cleans_up_the_newest_first(device):
     log = []
     with stator.Backend(device) as be:
-        a = be.create_resource_with_cleanup(lambda found: f"a on {found}", log.append)
+        a = be.scopes.create_resource(lambda found: f"a on {found}", log.append)
         b, c = managed(be, log, "b"), managed(be, log, "c")
-        assert be.active_resource_count()["resource"] == 3
+        assert be.scopes.active_resource_count()["resource"] == 3
         b.take()
     assert log == ["c", f"a on {be.device_name}"]
     assert not a.is_available() and not c.is_available()
@@ -94,7 +94,7 @@ def test_the_factory_is_given_the_device_and_close_cleans_up_the_newest_first(de
 def test_cleanups_find_the_backend_open_and_may_make_more(device):
     log = []
     be = stator.Backend(device)
-    first = be.create_resource_with_cleanup(
+    first = be.scopes.create_resource(
         lambda found: be.ones(3), lambda x: log.append((x.tolist(), managed(be, log, "late")))
     )
     be.close()
@@ -110,8 +110,8 @@ def test_a_cleanup_that_raises_stops_no_other_and_the_error_has_all(device):
     def fail(name):
         raise OSError(name)
 
-    held = [managed(be, log, "a"), be.create_resource_with_cleanup(lambda found: "b", fail)]
-    held += [managed(be, log, "c"), be.create_resource_with_cleanup(lambda found: "d", fail)]
+    held = [managed(be, log, "a"), be.scopes.create_resource(lambda found: "b", fail)]
+    held += [managed(be, log, "c"), be.scopes.create_resource(lambda found: "d", fail)]
     with pytest.raises(CleanupError, match="2 cleanups raised: OSError") as caught:
         be.close()
     assert [str(error) for error in caught.value.errors] == ["d", "b"]
@@ -122,26 +122,26 @@ def test_a_cleanup_that_raises_stops_no_other_and_the_error_has_all(device):
 
 
 def test_a_raising_cleanup_at_the_end_of_a_holder_leaves_the_backend_usable(be):
-    held = be.create_resource_with_cleanup(lambda found: 0, lambda x: 1 // x)
+    held = be.scopes.create_resource(lambda found: 0, lambda x: 1 // x)
     with pytest.raises(ZeroDivisionError):
         held.close()
     assert not held.is_available()
-    assert be.active_resource_count()["resource"] == 0
+    assert be.scopes.active_resource_count()["resource"] == 0
     assert be.ones(2).tolist() == [1.0, 1.0]
 
 
 def test_a_factory_that_raises_leaves_nothing(be):
     with pytest.raises(ZeroDivisionError):
-        be.create_resource_with_cleanup(lambda found: 1 // 0, print)
-    assert be.active_resource_count()["resource"] == 0
+        be.scopes.create_resource(lambda found: 1 // 0, print)
+    assert be.scopes.active_resource_count()["resource"] == 0
 
 
 def test_a_closed_backend_makes_no_resource_and_calls_no_factory(device):
     called = []
     be = stator.Backend(device)
     be.close()
-    with pytest.raises(BackendClosedError, match="create_resource_with_cleanup"):
-        be.create_resource_with_cleanup(called.append, called.append)
+    with pytest.raises(BackendClosedError, match=r"scopes\.create_resource"):
+        be.scopes.create_resource(called.append, called.append)
     assert not called
 
 
@@ -149,7 +149,7 @@ def test_a_factory_that_closes_the_backend_has_its_resource_cleaned_up(device):
     log = []
     be = stator.Backend(device)
     with pytest.raises(BackendClosedError):
-        be.create_resource_with_cleanup(lambda found: be.close() or "a", log.append)
+        be.scopes.create_resource(lambda found: be.close() or "a", log.append)
     assert log == ["a"]
 
 
@@ -158,10 +158,10 @@ import os, stator
 from stator.scopes import ManagedResource
 be, other = stator.Backend("cpu"), stator.Backend("cpu")
 say = lambda name: print(name, flush=True)
-a = be.create_resource_with_cleanup(lambda device: be.ones(2), lambda x: say(x.tolist()))
-b = other.create_resource_with_cleanup(lambda device: "b", lambda name: 1 // 0)
+a = be.scopes.create_resource(lambda device: be.ones(2), lambda x: say(x.tolist()))
+b = other.scopes.create_resource(lambda device: "b", lambda name: 1 // 0)
 c = ManagedResource("c", say)
-d = be.create_resource_with_cleanup(lambda device: "d", say)
+d = be.scopes.create_resource(lambda device: "d", say)
 d.close()
 child = os.fork()
 {child}

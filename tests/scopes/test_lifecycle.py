@@ -10,6 +10,7 @@ import warnings
 import pytest
 
 import stator
+from stator.backends.traits import adapt
 from stator.errors import BackendClosedError, BackendMismatchError, InvalidValueError
 
 
@@ -18,9 +19,9 @@ def test_a_closed_backend_is_opened_again_as_it_was(device):
     x = be.ones(3)
     be.close()
     be.close()
-    assert (be.closed, be.is_initialized()) == (True, False)
+    assert (be.closed, adapt(be).is_initialized()) == (True, False)
     with pytest.raises(BackendClosedError, match="reopen"):
-        be.initialize()
+        adapt(be).initialize()
     with be.reopen() as again:
         assert again.options == be.options
         assert again.device_name == be.device_name
@@ -31,15 +32,15 @@ def test_a_closed_backend_is_opened_again_as_it_was(device):
 
 
 def test_an_open_backend_is_not_reopened(be):
-    be.initialize()
-    assert be.is_initialized()
+    adapt(be).initialize()
+    assert adapt(be).is_initialized()
     with pytest.raises(InvalidValueError, match="reopen"):
         be.reopen()
 
 
 def test_shutdown_is_close(device):
     be = stator.Backend(device)
-    be.shutdown()
+    adapt(be).shutdown()
     assert be.closed
 
 
@@ -59,10 +60,10 @@ def test_async_with_makes_it_current_and_closes_it_on_another_thread(device):
         async with stator.Backend(device) as be:
             assert stator.default_backend() is be
             await be.current_stream
-            be.create_resource_with_cleanup(lambda found: 0, lambda x: on.append(threading.get_ident())).with_resource(
+            be.scopes.create_resource(lambda found: 0, lambda x: on.append(threading.get_ident())).with_resource(
                 kept.append
             )
-            holders.append(be.create_resource_with_cleanup(lambda found: 0, lambda x: on.append(threading.get_ident())))
+            holders.append(be.scopes.create_resource(lambda found: 0, lambda x: on.append(threading.get_ident())))
         assert stator.default_backend() is not be
         return be
 

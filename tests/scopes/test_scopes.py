@@ -19,11 +19,11 @@ from stator.errors import (
 
 
 def live(be):
-    return be.active_resource_count()["buffer"]
+    return be.scopes.active_resource_count()["buffer"]
 
 
 def test_the_end_frees_what_the_block_made(be):
-    before = be.memory_stats()["live_bytes"]
+    before = be.memory.stats()["live_bytes"]
     outer = be.ones(1000)
     with be.scoped() as scope:
         x = be.ones(1000)
@@ -32,7 +32,7 @@ def test_the_end_frees_what_the_block_made(be):
         assert live(be) == 3
     assert (scope.closed, scope.released) == (True, 3)
     assert live(be) == 1
-    assert be.memory_stats()["live_bytes"] - before == outer.nbytes + (-outer.nbytes % 512)
+    assert be.memory.stats()["live_bytes"] - before == outer.nbytes + (-outer.nbytes % 512)
     for use in (x.tolist, lambda: y + 1, lambda: x[0].item(), event.synchronize, lambda: stator.matmul(outer, x)):
         with pytest.raises(BackendClosedError, match="scope that has ended"):
             use()
@@ -65,12 +65,12 @@ def test_sparse_matrices_and_resources_are_kept(be):
     log = []
     with be.scoped() as scope:
         s = scope.keep(stator.sparse.csr_from_dense(be.asarray([[0.0, 2.0], [3.0, 0.0]])))
-        held = scope.keep(be.create_resource_with_cleanup(lambda device: "a", log.append))
-        other = be.create_resource_with_cleanup(lambda device: "b", log.append)
+        held = scope.keep(be.scopes.create_resource(lambda device: "a", log.append))
+        other = be.scopes.create_resource(lambda device: "b", log.append)
     assert log == ["b"]
     assert not other.is_available()
     assert s.to_dense().tolist() == [[0.0, 2.0], [3.0, 0.0]]
-    assert be.active_resource_count()["resource"] == 1
+    assert be.scopes.active_resource_count()["resource"] == 1
     held.close()
     assert log == ["b", "a"]
 
@@ -113,8 +113,8 @@ def test_graphs_of_the_block_are_freed_and_those_that_are_kept_for_later_are_not
             y = given + 1
         results = [step(given) for _ in range(3)]
         assert scope.keep(step(given)).tolist() == [3.0] * 4
-        kept = be.get_or_create_graph("key", lambda: captured(be, given))
-    assert be.active_resource_count()["graph"] >= 2
+        kept = be.graphs.get_or_create("key", lambda: captured(be, given))
+    assert be.scopes.active_resource_count()["graph"] >= 2
     with pytest.raises(BackendClosedError):
         graph.launch()
     for x in (*results, y):
@@ -122,7 +122,7 @@ def test_graphs_of_the_block_are_freed_and_those_that_are_kept_for_later_are_not
             x.tolist()
     kept.launch()
     assert step(given).tolist() == [3.0] * 4
-    be.clear_graph_cache()
+    be.graphs.clear_cache()
 
 
 def captured(be, given):
@@ -227,7 +227,7 @@ def test_an_end_that_calls_of_others_hold_up_frees_nothing_and_can_be_repeated(b
         with pytest.raises(OutOfMemoryError):
             be.empty(1 << 60, dtype="uint8")
 
-    be.set_allocation_failure_callback(lambda _: bool(begun.set() or not go.wait()))
+    be.memory.set_failure_callback(lambda _: bool(begun.set() or not go.wait()))
     waiting = threading.Thread(target=asks)
     scope = be.scoped()
     with pytest.raises(InFlightError, match="close"), scope:
@@ -237,7 +237,7 @@ def test_an_end_that_calls_of_others_hold_up_frees_nothing_and_can_be_repeated(b
     assert not scope.closed
     go.set()
     waiting.join()
-    be.set_allocation_failure_callback(None)
+    be.memory.set_failure_callback(None)
     assert x.tolist() == [1.0] * 3
     scope.close()
     assert (scope.closed, scope.released) == (True, 1)
@@ -261,7 +261,7 @@ def test_backends_have_scopes_of_their_own(be):
 def test_a_cleanup_that_raises_in_a_scope_frees_the_rest(be):
     with pytest.raises(CleanupError, match=r"Backend\.scoped"), be.scoped():
         x = be.ones(2)
-        held = be.create_resource_with_cleanup(lambda device: x, lambda x: 1 // 0)
+        held = be.scopes.create_resource(lambda device: x, lambda x: 1 // 0)
     assert not held.is_available()
     assert live(be) == 0
     assert be.ones(1).item() == 1.0

@@ -31,7 +31,7 @@ def fresh(device):
 
 
 def test_a_stream_has_the_priority_that_it_is_created_with(fresh):
-    least, greatest = fresh.priority_range
+    least, greatest = fresh.streams.priority_range
     assert least == 0 > greatest
     assert fresh.stream(1, priority=greatest).priority == greatest
     assert fresh.stream(1).priority == greatest
@@ -79,21 +79,21 @@ def test_workers_take_work_of_a_higher_priority_first(cpu):
 
 
 def test_a_pool_hands_out_its_streams_in_turn(fresh):
-    pool = fresh.stream_pool(3, priority=-1)
+    pool = fresh.streams.pool(3, priority=-1)
     assert [pool.next().index for _ in range(5)] == [1, 2, 3, 1, 2]
     assert len(pool) == 3 and [s.priority for s in pool] == [-1] * 3
-    assert [s.index for s in fresh.stream_pool(4)] == [4, 5, 6, 7]
-    assert [s.index for s in fresh.stream_pool(2, priority=-1)] == [1, 2]
+    assert [s.index for s in fresh.streams.pool(4)] == [4, 5, 6, 7]
+    assert [s.index for s in fresh.streams.pool(2, priority=-1)] == [1, 2]
 
 
 @pytest.mark.parametrize("count", [0, -1, 8, 2**40])
 def test_a_pool_of_more_streams_than_there_are_is_refused(fresh, count):
-    with pytest.raises(InvalidValueError, match=r"Backend\.stream_pool"):
-        fresh.stream_pool(count)
+    with pytest.raises(InvalidValueError, match=r"Backend\.streams\.pool"):
+        fresh.streams.pool(count)
     fresh.stream(3, priority=-1)
     with pytest.raises(InvalidValueError, match="6 streams"):
-        fresh.stream_pool(7)
-    assert len(fresh.stream_pool(6)) == 6
+        fresh.streams.pool(7)
+    assert len(fresh.streams.pool(6)) == 6
 
 
 def test_a_call_that_fails_makes_no_stream(device):
@@ -104,7 +104,7 @@ def test_a_call_that_fails_makes_no_stream(device):
             live = len(be.resources())
             stator.testing.inject(be, fail_at=at)
             try:
-                be.stream(1, priority=be.priority_range[1])
+                be.stream(1, priority=be.streams.priority_range[1])
                 failed = False
             except (CudaError, OutOfMemoryError):
                 failed = True
@@ -144,10 +144,10 @@ def guest(other, device):
 
 def test_a_stream_of_another_library_takes_work(guest, other):
     theirs = other.stream(2, priority=-3)
-    stream = guest.external_stream(theirs)
+    stream = guest.streams.external(theirs)
     assert stream.external and stream.native == theirs.native and stream.priority == -3
-    assert stream.index == guest.stream_count and not guest.stream(1).external
-    assert guest.external_stream(Foreign(theirs.native)) == stream == guest.stream(Foreign(theirs.native))
+    assert stream.index == len(guest.streams) and not guest.stream(1).external
+    assert guest.streams.external(Foreign(theirs.native)) == stream == guest.stream(Foreign(theirs.native))
     with stream:
         x = guest.ones(1000) + 1
     assert x.to_numpy().tolist() == [2.0] * 1000
@@ -156,9 +156,9 @@ def test_a_stream_of_another_library_takes_work(guest, other):
 
 
 def test_memory_that_a_stream_of_another_library_used_is_written_after_that(guest, other):
-    stream = guest.external_stream(other.stream(3))
+    stream = guest.streams.external(other.stream(3))
     guest.synchronize()
-    guest.empty_cache()
+    guest.memory.empty_cache()
     first = guest.full((1000,), 2.0)
     address = first.data_ptr
     stream.wait(guest.stream(0).record())
@@ -174,14 +174,14 @@ def test_copies_go_to_a_stream_of_another_library(guest, other):
     theirs = other.stream(4)
     x = guest.zeros(4, dtype="uint8")
     guest.synchronize()
-    x.copy_from(b"1234", stream=guest.external_stream(theirs))
+    x.copy_from(b"1234", stream=guest.streams.external(theirs))
     out = bytearray(4)
     x.copy_to(out, stream=Foreign(theirs.native))
     assert out == b"1234"
 
 
 def test_the_legacy_default_stream_can_be_used(guest):
-    assert guest.external_stream(Foreign(0)) == guest.external_stream(Foreign(1))
+    assert guest.streams.external(Foreign(0)) == guest.streams.external(Foreign(1))
     with guest.stream(Foreign(0)):
         x = guest.ones(5) + 1
     assert x.tolist() == [2.0] * 5
@@ -191,7 +191,7 @@ def test_the_object_lives_as_long_as_the_backend(cuda, device, other):
     theirs = Foreign(other.stream(5).native)
     alive = weakref.ref(theirs)
     with stator.Backend(device) as be:
-        be.external_stream(theirs)
+        be.streams.external(theirs)
         del theirs
         gc.collect()
         assert alive() is not None
@@ -204,7 +204,7 @@ def test_the_object_lives_as_long_as_the_backend(cuda, device, other):
 def test_a_stream_is_given_back(guest, other):
     theirs = Foreign(other.stream(5).native)
     alive, seen = weakref.ref(theirs), []
-    stream = guest.external_stream(theirs)
+    stream = guest.streams.external(theirs)
     del theirs
     with stream:
         x, y = guest.ones(1000) + 1, guest.ones(1000)
@@ -220,7 +220,7 @@ def test_a_stream_is_given_back(guest, other):
     del x, y
     z = guest.full((1000,), 3.0)
     assert z.data_ptr and address and (z + 1).tolist() == [4.0] * 1000
-    guest.empty_cache()
+    guest.memory.empty_cache()
     for call in (
         stream.synchronize,
         stream.close,
@@ -234,7 +234,7 @@ def test_a_stream_is_given_back(guest, other):
 
 
 def test_a_stream_that_is_given_back_reports_the_fault_of_its_work(guest, other):
-    stream = guest.external_stream(other.stream(2))
+    stream = guest.streams.external(other.stream(2))
     x, at = guest.ones(4), guest.asarray([7])
     stream.wait(guest.stream(0).record())
     with stream:
@@ -265,15 +265,15 @@ def test_an_own_stream_is_not_given_back(be):
 def test_what_is_no_stream_is_refused(cuda, stream, error):
     if error is CudaError and not _backend.emulated("cuda"):
         pytest.skip("CUDA follows a handle that is none, and the process ends")
-    with pytest.raises(error, match=r"Backend\.external_stream"):
-        cuda.external_stream(stream)
+    with pytest.raises(error, match=r"Backend\.streams\.external"):
+        cuda.streams.external(stream)
 
 
 def test_a_cuda_stream_is_refused_on_cpu(cpu):
-    for given in (cpu.external_stream, cpu.stream):
+    for given in (cpu.streams.external, cpu.stream):
         with pytest.raises(BackendMismatchError, match="cpu"):
             given(Foreign(1))
-    assert cpu.external_stream(cpu.stream(1)) == cpu.stream(1)
+    assert cpu.streams.external(cpu.stream(1)) == cpu.stream(1)
 
 
 @pytest.mark.parametrize("call", ["launch", "copy_from", "copy_to", "write_ranges", "read_ranges", "stream"])
@@ -284,8 +284,8 @@ def test_a_stream_of_another_backend_is_refused(be, device, call):
         calls = {
             "copy_from": lambda: x.copy_from(b"1234", stream=stream),
             "copy_to": lambda: x.copy_to(bytearray(4), stream=stream),
-            "write_ranges": lambda: be.write_ranges([(x, 0, b"1")], stream=stream),
-            "read_ranges": lambda: be.read_ranges([(x, 0, bytearray(1))], stream=stream),
+            "write_ranges": lambda: be.transfers.write_ranges([(x, 0, b"1")], stream=stream),
+            "read_ranges": lambda: be.transfers.read_ranges([(x, 0, bytearray(1))], stream=stream),
             "stream": lambda: be.stream(stream),
         }
         if device != "cpu":
@@ -303,10 +303,10 @@ def test_there_is_a_limit_on_streams_of_other_libraries(cuda, device):
     others = [stator.Backend(device) for _ in range(4)]
     theirs = [stream for other in others for stream in other.streams]
     with stator.Backend(device) as be:
-        streams = [be.external_stream(stream) for stream in theirs[:count]]
+        streams = [be.streams.external(stream) for stream in theirs[:count]]
         with pytest.raises(InvalidValueError, match=f"{count} of other libraries"):
-            be.external_stream(theirs[count])
-        assert be.external_stream(theirs[3]) == streams[3]
+            be.streams.external(theirs[count])
+        assert be.streams.external(theirs[3]) == streams[3]
         results = []
         for stream in streams:
             with stream:
@@ -329,14 +329,14 @@ def test_every_failing_call_adopts_nothing(cuda, device, other):
             live = len(be.resources())
             stator.testing.inject(be, fail_at=at)
             try:
-                be.external_stream(other.stream(6))
+                be.streams.external(other.stream(6))
                 failed = False
             except (CudaError, OutOfMemoryError):
                 failed = True
             finally:
                 count = stator.testing.lift(be)
             assert len(be.resources()) == live + (not failed)
-            assert be.external_stream(other.stream(6)).external
+            assert be.streams.external(other.stream(6)).external
             if count <= at:
                 break
     assert at >= 3 and not failed

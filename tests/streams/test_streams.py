@@ -27,7 +27,7 @@ def read(be, number, x):
 def fresh(be):
     """The backend without cached memory: what is freed next is taken next."""
     be.synchronize()
-    be.empty_cache()
+    be.memory.empty_cache()
     return be
 
 
@@ -117,7 +117,7 @@ def test_cached_memory_is_given_to_the_driver_after_its_work(fresh):
     with be.stream(2):
         more = first + 1
     del first
-    be.empty_cache()
+    be.memory.empty_cache()
     be.stream(1).synchronize()
     assert read(be, 2, more) == [3.0] * COUNT
 

@@ -44,7 +44,7 @@ class Work:
         self.a, self.b = rng.integers(0, 9, (2, N)).astype("float32")
         self.out, self.part = np.zeros(N, "float32"), bytearray(8)
         prefix, step = steps(be, kind, self.x, self.y)
-        self.sequence = be.sequence(stream=stream).upload(self.x, self.a).upload(self.y, self.b)
+        self.sequence = be.programs.sequence(stream=stream).upload(self.x, self.a).upload(self.y, self.b)
         self.sequence.prefix(prefix).repeat(n, step)
         self.sequence.read(self.x, self.out).read(self.y, self.part, 4, 8)
         self.n = n

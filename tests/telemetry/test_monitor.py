@@ -15,9 +15,12 @@ import pytest
 from rich.console import Console
 
 import stator
+from stator.backends.traits import adapt
 from stator.errors import BackendClosedError, ConfigurationError, DTypeError, InvalidValueError, OutOfMemoryError
 from stator.monitor import ResourceLimits, _snapshot, command
+from stator.monitor._sampler import existing_monitor, monitor_of
 from stator.monitor._snapshot import request_of
+from stator.programs.programs import cache_of
 
 MIB = 2**20
 
@@ -39,19 +42,19 @@ def test_the_processor_time_of_too_short_a_while_is_not_known(own, monkeypatch):
     now = [5.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "process_time", lambda: 1.5 * now[0])
-    assert own.resource_usage().cpu_percent is None
+    assert own.telemetry.resource_usage().cpu_percent is None
     now[0] += 0.009
-    assert own.resource_usage().cpu_percent is None
+    assert own.telemetry.resource_usage().cpu_percent is None
     now[0] += 2
-    assert own.resource_usage().cpu_percent == pytest.approx(150)
+    assert own.telemetry.resource_usage().cpu_percent == pytest.approx(150)
 
 
 def test_usage_says_what_is_alive(own):
-    before = own.resource_usage()
+    before = own.telemetry.resource_usage()
     x = own.zeros(MIB, dtype="uint8")
     with own.stream(1):
         own.zeros(1)
-    after = own.resource_usage()
+    after = own.telemetry.resource_usage()
     assert after.memory_used - before.memory_used >= MIB
     assert after.buffers_allocated == before.buffers_allocated + 1
     assert after.active_streams == 2
@@ -63,7 +66,7 @@ def test_usage_says_what_is_alive(own):
 
 def test_statistics_count_since_the_backend_was_opened(device):
     with stator.Backend(device, memory_limit=4 * MIB) as be:
-        nothing = be.resource_statistics()
+        nothing = be.telemetry.resource_statistics()
         assert nothing.total_allocations == 0
         assert nothing.average_buffer_size is None and nothing.cache_hit_rate is None
         for _ in range(4):
@@ -71,25 +74,25 @@ def test_statistics_count_since_the_backend_was_opened(device):
             be.synchronize()
         with pytest.raises(OutOfMemoryError):
             be.empty(8 * MIB, dtype="uint8")
-        found = be.resource_statistics()
+        found = be.telemetry.resource_statistics()
         assert (found.total_allocations, found.total_deallocations, found.allocation_failure_count) == (5, 4, 1)
         assert found.cache_hit_rate == 3 / 5
         assert found.average_buffer_size == found.peak_memory_usage == MIB
 
 
 def test_limits_are_kept_and_refused_below_what_is_in_use(own):
-    assert own.resource_limits() == ResourceLimits()
+    assert own.telemetry.resource_limits() == ResourceLimits()
     x = own.empty(2 * MIB, dtype="uint8")
-    with pytest.raises(InvalidValueError, match=r"Backend\.set_resource_limits: .* are in use"):
-        own.set_resource_limits(ResourceLimits(max_memory=MIB, max_kernels=5))
-    assert own.resource_limits() == ResourceLimits()
+    with pytest.raises(InvalidValueError, match=r"Backend\.telemetry\.set_resource_limits: .* are in use"):
+        own.telemetry.set_resource_limits(ResourceLimits(max_memory=MIB, max_kernels=5))
+    assert own.telemetry.resource_limits() == ResourceLimits()
     wanted = ResourceLimits(max_memory=4 * MIB, max_kernels=5, memory_pressure_threshold=0.5)
-    own.set_resource_limits(wanted)
-    assert own.resource_limits() == wanted
+    own.telemetry.set_resource_limits(wanted)
+    assert own.telemetry.resource_limits() == wanted
     with pytest.raises(OutOfMemoryError):
         own.empty(3 * MIB, dtype="uint8")
     assert x.size == 2 * MIB
-    own.set_resource_limits(ResourceLimits())
+    own.telemetry.set_resource_limits(ResourceLimits())
     assert own.empty(3 * MIB, dtype="uint8").size == 3 * MIB
 
 
@@ -105,24 +108,26 @@ def test_wrong_limits_are_refused(own, name):
         with pytest.raises(InvalidValueError):
             ResourceLimits(memory_pressure_threshold=value)
     with pytest.raises(DTypeError):
-        own.set_resource_limits({"max_memory": 1})
+        own.telemetry.set_resource_limits({"max_memory": 1})
 
 
 def test_all_wrong_limits_are_named_at_once_and_integers_may_be_of_numpy(own):
     with pytest.raises(ConfigurationError, match=r"^ResourceLimits: 3 values") as caught:
         ResourceLimits(max_memory=-1, max_kernels="many", memory_pressure_threshold=2)
     assert [p.field for p in caught.value.problems] == ["max_memory", "max_kernels", "memory_pressure_threshold"]
-    own.set_resource_limits(ResourceLimits(max_memory=np.int64(MIB), memory_pressure_threshold=np.float32(0.5)))
-    assert own.resource_limits() == ResourceLimits(max_memory=MIB, memory_pressure_threshold=0.5)
-    assert json.dumps(own.top()["limits"])
+    own.telemetry.set_resource_limits(
+        ResourceLimits(max_memory=np.int64(MIB), memory_pressure_threshold=np.float32(0.5))
+    )
+    assert own.telemetry.resource_limits() == ResourceLimits(max_memory=MIB, memory_pressure_threshold=0.5)
+    assert json.dumps(own.telemetry.top()["limits"])
 
 
 def test_fewer_programs_are_kept_where_the_limit_sinks(own):
-    cache = own._programs
+    cache = cache_of(own)
     for name in "abc":
         cache.put((name,), name)
-    own.set_resource_limits(ResourceLimits(max_kernels=1))
-    assert own.program_cache_info().programs == own.program_cache_info().limit == 1
+    own.telemetry.set_resource_limits(ResourceLimits(max_kernels=1))
+    assert own.programs.cache_info().programs == own.programs.cache_info().limit == 1
     assert cache.get(("c",)) == "c"
     cache.clear()
 
@@ -130,38 +135,42 @@ def test_fewer_programs_are_kept_where_the_limit_sinks(own):
 def test_cleaning_up_gives_cached_memory_back(own):
     own.empty(2 * MIB, dtype="uint8")
     own.synchronize()
-    assert own.cleanup_resources() == 2 * MIB
-    assert own.memory_stats()["cached_bytes"] == 0
+    assert adapt(own).cleanup_resources() == 2 * MIB
+    assert own.memory.stats()["cached_bytes"] == 0
     own.close()
-    with pytest.raises(BackendClosedError, match=r"^Backend\.cleanup_resources: "):
-        own.cleanup_resources()
+    with pytest.raises(BackendClosedError, match=r"^Backend\.memory\.stats: "):
+        adapt(own).cleanup_resources()
 
 
 def test_monitoring_is_off_until_it_is_enabled_and_ends_with_the_backend(device):
     threads = threading.active_count()
     with stator.Backend(device) as be:
-        assert not be.is_monitoring_enabled and be._own_monitor is None and be.resource_history() == []
-        be.enable_monitoring(0.002)
-        assert be.is_monitoring_enabled
-        until(lambda: len(be.resource_history()) > 2)
-        be.disable_monitoring()
-        assert not be.is_monitoring_enabled
+        assert (
+            not be.telemetry.is_monitoring_enabled
+            and existing_monitor(be) is None
+            and be.telemetry.resource_history() == []
+        )
+        be.telemetry.enable_monitoring(0.002)
+        assert be.telemetry.is_monitoring_enabled
+        until(lambda: len(be.telemetry.resource_history()) > 2)
+        be.telemetry.disable_monitoring()
+        assert not be.telemetry.is_monitoring_enabled
         assert threading.active_count() == threads
-        times = [sample.time for sample in be.resource_history()]
+        times = [sample.time for sample in be.telemetry.resource_history()]
         assert times == sorted(times)
-        be.enable_monitoring(0.002)
-    until(lambda: not be.is_monitoring_enabled)
+        be.telemetry.enable_monitoring(0.002)
+    until(lambda: not be.telemetry.is_monitoring_enabled)
     with pytest.raises(BackendClosedError):
-        be.enable_monitoring()
+        be.telemetry.enable_monitoring()
     for interval, error in ((0, InvalidValueError), (-1, InvalidValueError), ("1", DTypeError)):
         with pytest.raises(error):
-            be.enable_monitoring(interval)
+            be.telemetry.enable_monitoring(interval)
 
 
 def test_a_monitored_backend_can_be_collected(device):
     be = stator.Backend(device)
-    be.enable_monitoring(0.002)
-    gone, thread = weakref.ref(be), be._own_monitor._thread
+    be.telemetry.enable_monitoring(0.002)
+    gone, thread = weakref.ref(be), existing_monitor(be)._thread
     del be
     until(lambda: gc.collect() >= 0 and gone() is None)
     thread.join()
@@ -172,10 +181,10 @@ def test_callbacks_are_called_once_for_each_time_that_a_threshold_is_reached(dev
     monkeypatch.setattr(sys, "unraisablehook", lambda args: refused.append(args.exc_value))
     with stator.Backend(device, memory_limit=8 * MIB) as be:
         half, most = [], []
-        be.on_memory_pressure(half.append, 0.5)
-        remove = be.on_memory_pressure(most.append)
-        be.on_memory_pressure(lambda event: 1 / 0, 0.25)
-        sample = be._monitor.sample
+        be.telemetry.on_memory_pressure(half.append, 0.5)
+        remove = be.telemetry.on_memory_pressure(most.append)
+        be.telemetry.on_memory_pressure(lambda event: 1 / 0, 0.25)
+        sample = monitor_of(be).sample
         x = be.empty(4 * MIB, dtype="uint8")
         for _ in range(3):
             sample(be)
@@ -190,7 +199,7 @@ def test_callbacks_are_called_once_for_each_time_that_a_threshold_is_reached(dev
         remove()
         del y
         sample(be)
-        be.set_resource_limits(ResourceLimits(max_memory=8 * MIB, memory_pressure_threshold=0.1))
+        be.telemetry.set_resource_limits(ResourceLimits(max_memory=8 * MIB, memory_pressure_threshold=0.1))
         z = be.empty(8 * MIB, dtype="uint8")
         sample(be)
         assert len(most) == 1
@@ -198,13 +207,13 @@ def test_callbacks_are_called_once_for_each_time_that_a_threshold_is_reached(dev
         assert [type(error) for error in refused] == [ZeroDivisionError] * 3
         for wrong in ((None, 0.5), (print, 0), (print, 2), (print, "0.5")):
             with pytest.raises((DTypeError, InvalidValueError)):
-                be.on_memory_pressure(*wrong)
+                be.telemetry.on_memory_pressure(*wrong)
 
 
 def test_a_snapshot_is_json_and_becomes_tables(own):
     own.telemetry.enable()
     x = own.ones(MIB, dtype="uint8") + 1
-    found = json.loads(json.dumps(own.top()))
+    found = json.loads(json.dumps(own.telemetry.top()))
     assert found["largest"][0]["bytes"] >= MIB
     assert "add" in [op["op"] for op in found["ops"]]
     assert found["history"] == []
@@ -217,8 +226,8 @@ def test_a_snapshot_is_json_and_becomes_tables(own):
 
 def test_a_process_writes_a_snapshot_when_it_is_asked_and_not_before(own, tmp_path, capsys):
     path = tmp_path / "top.json"
-    own.enable_monitoring(0.002, snapshot=path)
-    until(lambda: len(own.resource_history()) > 3)
+    own.telemetry.enable_monitoring(0.002, snapshot=path)
+    until(lambda: len(own.telemetry.resource_history()) > 3)
     assert list(tmp_path.iterdir()) == []
     x = own.zeros(MIB, dtype="uint8")
     from stator.__main__ import main

@@ -1,4 +1,4 @@
-"""Backend.profile: a trace of calls in Chrome's format."""
+"""Backend.telemetry.profile: a trace of calls in Chrome's format."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ def spans(path, pid):
 
 def test_the_trace_has_the_calls_and_their_work(be, tmp_path):
     x = be.ones((50, 50))
-    with be.profile(tmp_path / "trace.json"):
+    with be.telemetry.profile(tmp_path / "trace.json"):
         y = x @ x
         z = y + 1
         z.to_numpy()
@@ -38,7 +38,7 @@ def test_the_trace_has_the_calls_and_their_work(be, tmp_path):
 def test_no_work_begins_before_its_call_where_the_device_was_busy(be, tmp_path):
     x = be.ones(10)
     be.stream(0).add_callback(lambda: time.sleep(0.03))
-    with be.profile(tmp_path / "trace.json"):
+    with be.telemetry.profile(tmp_path / "trace.json"):
         time.sleep(0.01)
         x + x
     (host,), (device,) = (spans(tmp_path / "trace.json", pid) for pid in (1, 2))
@@ -53,7 +53,7 @@ def test_threads_and_streams_have_rows_of_their_own(be, tmp_path):
         with be.stream(1):
             x + x
 
-    with be.profile(tmp_path / "trace.json"):
+    with be.telemetry.profile(tmp_path / "trace.json"):
         thread = threading.Thread(target=work, name="the other one")
         thread.start()
         native = thread.native_id
@@ -68,7 +68,7 @@ def test_threads_and_streams_have_rows_of_their_own(be, tmp_path):
 
 def test_a_profile_leaves_the_counters_alone(be, tmp_path):
     before = be.telemetry.snapshot()["ops"]
-    with be.profile(tmp_path / "trace.json"):
+    with be.telemetry.profile(tmp_path / "trace.json"):
         be.ones(3)
     assert not be.telemetry.enabled
     assert be.telemetry.snapshot()["ops"] == before
@@ -76,17 +76,17 @@ def test_a_profile_leaves_the_counters_alone(be, tmp_path):
 
 def test_what_an_error_leaves_is_written(be, tmp_path):
     x, y = be.ones(3), be.ones(4)
-    with pytest.raises(ShapeError), be.profile(tmp_path / "trace.json"):
+    with pytest.raises(ShapeError), be.telemetry.profile(tmp_path / "trace.json"):
         x + y
     assert [name for name, *_ in spans(tmp_path / "trace.json", 1)] == ["add"]
-    with be.profile(tmp_path / "again.json"):
+    with be.telemetry.profile(tmp_path / "again.json"):
         x + x
     assert [name for name, *_ in spans(tmp_path / "again.json", 2)] == ["add"]
 
 
 def test_a_profile_in_a_profile_is_refused(be, tmp_path):
-    with be.profile(tmp_path / "trace.json"):
-        with pytest.raises(InvalidValueError, match="trace"), be.profile(tmp_path / "second.json"):
+    with be.telemetry.profile(tmp_path / "trace.json"):
+        with pytest.raises(InvalidValueError, match="trace"), be.telemetry.profile(tmp_path / "second.json"):
             pass
         be.ones(3)
     assert [name for name, *_ in spans(tmp_path / "trace.json", 1)] == ["full"]
@@ -94,16 +94,16 @@ def test_a_profile_in_a_profile_is_refused(be, tmp_path):
 
 def test_a_path_that_cannot_be_written_is_told_before_the_block(be, tmp_path):
     with pytest.raises(DTypeError, match="path=int"):
-        be.profile(1)
+        be.telemetry.profile(1)
     ran = False
-    with pytest.raises(FileNotFoundError), be.profile(tmp_path / "missing" / "trace.json"):
+    with pytest.raises(FileNotFoundError), be.telemetry.profile(tmp_path / "missing" / "trace.json"):
         ran = True
     assert not ran
 
 
 def test_the_backend_may_close_in_the_block(device, tmp_path):
     backend = stator.Backend(device)
-    with backend.profile(tmp_path / "trace.json"):
+    with backend.telemetry.profile(tmp_path / "trace.json"):
         backend.ones(3)
         backend.close()
     assert [name for name, *_ in spans(tmp_path / "trace.json", 1)] == ["full", "Backend.synchronize"]  # close() waits

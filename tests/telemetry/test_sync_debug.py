@@ -45,7 +45,7 @@ WAITS = {
 def test_calls_that_wait_raise_and_name_the_op(be, name):
     x = be.ones((4, 4))
     s = stator.sparse.csr_from_dense(x)
-    with be.sync_debug("error"):
+    with be.telemetry.sync_debug("error"):
         with pytest.raises(SynchronizationError, match=f"^{re.escape(name)}: ") as caught:
             WAITS[name](be, x, s)
         y = x + x
@@ -59,7 +59,7 @@ def test_calls_that_wait_raise_and_name_the_op(be, name):
 def test_calls_that_wait_warn_once_per_call(be, name):
     x = be.ones((4, 4))
     s = stator.sparse.csr_from_dense(x)
-    with be.sync_debug("warn"):
+    with be.telemetry.sync_debug("warn"):
         for _ in range(2):
             with pytest.warns(RuntimeWarning) as caught:
                 WAITS[name](be, x, s)
@@ -68,7 +68,7 @@ def test_calls_that_wait_warn_once_per_call(be, name):
 
 def test_calls_that_do_not_wait_are_not_reported(be):
     x = be.ones((64, 64))
-    with warnings.catch_warnings(), be.sync_debug("warn"):
+    with warnings.catch_warnings(), be.telemetry.sync_debug("warn"):
         warnings.simplefilter("error")
         y = (x @ x + 1).sum(axis=0)
         event = be.stream(0).record()
@@ -79,22 +79,22 @@ def test_calls_that_do_not_wait_are_not_reported(be):
 
 def test_a_report_ends_with_its_block(be):
     x = be.ones(3)
-    with be.sync_debug("error"):
-        with be.sync_debug(None):
+    with be.telemetry.sync_debug("error"):
+        with be.telemetry.sync_debug(None):
             x.to_numpy()
         with pytest.raises(SynchronizationError):
             x.to_numpy()
     x.to_numpy()
-    be.sync_debug("error")
+    be.telemetry.sync_debug("error")
     with pytest.raises(SynchronizationError):
         x.to_numpy()
-    be.sync_debug(None)
+    be.telemetry.sync_debug(None)
     x.to_numpy()
 
 
 def test_memory_is_released_and_the_backend_closes_all_the_same(device):
     with stator.Backend(device) as backend:
-        backend.sync_debug("error")
+        backend.telemetry.sync_debug("error")
         x = backend.ones(1000)
         backend.stream(1).wait(backend.stream(0).record())
         with backend.stream(1):
@@ -106,10 +106,10 @@ def test_memory_is_released_and_the_backend_closes_all_the_same(device):
 
 def test_a_mode_is_one_of_three(be):
     with pytest.raises(InvalidValueError, match="loud"):
-        be.sync_debug("loud")
+        be.telemetry.sync_debug("loud")
     for mode in (1, True, b"warn"):
         with pytest.raises(DTypeError, match="mode"):
-            be.sync_debug(mode)
+            be.telemetry.sync_debug(mode)
     be.ones(3).to_numpy()
 
 

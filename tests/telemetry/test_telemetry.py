@@ -1,6 +1,8 @@
 """Backend.telemetry: what is counted, to which op, and what is not known."""
 
+import copy
 import json
+import pickle
 import threading
 
 import pytest
@@ -279,12 +281,14 @@ def test_flags_are_flags(be, argument):
     assert not be.telemetry.enabled
 
 
-def test_one_without_a_backend_says_so():
-    made = Telemetry.__new__(Telemetry)
-    for method in ("snapshot", "reset", "enable", "disable", "measure", "to_json", "to_prometheus"):
-        with pytest.raises(StatorError, match=r"Backend\.telemetry"):
-            getattr(made, method)()
-    assert "no backend" in repr(made)
+def test_it_is_an_attribute_of_a_backend():
+    with pytest.raises(DTypeError, match="Use the attribute of a Backend"):
+        Telemetry("cpu")
+
+
+def test_a_copy_and_a_pickle_are_of_the_same_backend(be):
+    for made in (copy.copy(be.telemetry), pickle.loads(pickle.dumps(be.telemetry))):
+        assert repr(made) == repr(be.telemetry) == f"<stator.telemetry.Telemetry of {be.device_name}>"
 
 
 def test_unsupported_nvtx_changes_nothing(be):

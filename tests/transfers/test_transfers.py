@@ -78,7 +78,7 @@ def test_adjacent_ranges_are_one_copy(be):
     pieces = [np.full(n, i + 1, "uint8") for i, n in enumerate((3, 0, 5, LARGE - 8))]
     at = [0, 3, 3, 8]
     before = copies(be)
-    be.write_ranges([(x, a, p) for a, p in zip(at, pieces, strict=True)] + [(y, 4, b"\x09")])
+    be.transfers.write_ranges([(x, a, p) for a, p in zip(at, pieces, strict=True)] + [(y, 4, b"\x09")])
     if be.device.type == "cuda":
         assert copies(be) - before == 2
     np.testing.assert_array_equal(x.to_numpy(), np.concatenate(pieces))
@@ -88,7 +88,7 @@ def test_adjacent_ranges_are_one_copy(be):
     out = [np.zeros_like(p) for p in pieces]
     tail = bytearray(3)
     before = copies(be)
-    be.read_ranges([(x, a, p) for a, p in zip(at, out, strict=True)] + [(y, 3, tail)])
+    be.transfers.read_ranges([(x, a, p) for a, p in zip(at, out, strict=True)] + [(y, 3, tail)])
     if be.device.type == "cuda":
         assert copies(be) - before == 2
     for got, expected in zip(out, pieces, strict=True):
@@ -99,14 +99,14 @@ def test_adjacent_ranges_are_one_copy(be):
 def test_page_locked_memory_has_what_was_read_when_the_call_returns(be):
     x = be.arange(1000, dtype="float32") * 3
     out = stator.memory.pinned_empty(1000, "float32", device=be)
-    be.read_ranges([(x, 0, out)])
+    be.transfers.read_ranges([(x, 0, out)])
     np.testing.assert_array_equal(out, np.arange(1000, dtype="float32") * 3)
 
 
 def test_page_locked_memory_is_not_freed_before_copies_have_read_it(be):
     host = np.arange(LARGE, dtype="float64")
     x = be.asarray(host, pinned=True)
-    be.empty_cache()
+    be.memory.empty_cache()
     np.testing.assert_array_equal(x.to_numpy(), host)
 
 
@@ -130,8 +130,8 @@ REFUSED = [
     (lambda be, x: x.copy_from(3), DTypeError, "host"),
     (lambda be, x: x.copy_to(bytes(8)), InvalidValueError, "read-only"),
     (lambda be, x: stator.broadcast_to(x[:1], (1,)).copy_from(b"", stream=3), DTypeError, "stream"),
-    (lambda be, x: be.write_ranges([(x, 0)]), DTypeError, "array, offset, host"),
-    (lambda be, x: be.read_ranges([(3, 0, b"")]), DTypeError, "Array"),
+    (lambda be, x: be.transfers.write_ranges([(x, 0)]), DTypeError, "array, offset, host"),
+    (lambda be, x: be.transfers.read_ranges([(3, 0, b"")]), DTypeError, "Array"),
 ]
 
 
@@ -154,7 +154,7 @@ def test_an_earlier_error_that_a_copy_reports_keeps_its_name(be):
 def test_ranges_of_two_backends_are_refused(be):
     x = be.zeros(4)
     with stator.Backend(be.device_name) as other, pytest.raises(BackendMismatchError):
-        be.write_ranges([(x, 0, b""), (other.zeros(4), 0, b"")])
+        be.transfers.write_ranges([(x, 0, b""), (other.zeros(4), 0, b"")])
 
 
 def test_copies_to_the_host_are_counted_and_can_be_forbidden(be):

@@ -22,6 +22,7 @@ passed = set(given["passed"])
 waiting: dict[str, set[str]] = {}  # tests of each folder that were collected and have not passed
 broken: dict[str, str] = {}  # by test, what failed before its last phase
 ran: list[str] = []
+is_worker = False
 stderr = os.fdopen(os.dup(2), "w")  # pytest captures 2 while a test runs, and loses it if the process ends
 
 
@@ -57,8 +58,14 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         waiting.setdefault(folder_of(report.nodeid), set()).add(report.nodeid)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # An environment variable would not tell: a worker's child processes inherit it.
+    global is_worker
+    is_worker = hasattr(config, "workerinput")
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if is_worker:
         return  # the process that distributes the tests gets the same report
     test = report.nodeid
     if report.failed:
@@ -75,7 +82,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    if hasattr(session.config, "workerinput") or exitstatus not in (0, 1, 5):
+    if is_worker or exitstatus not in (0, 1, 5):
         return
     if not ran and not any(waiting.values()):
         session.exitstatus = 0  # all had passed before

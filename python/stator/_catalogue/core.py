@@ -29,7 +29,7 @@ ENTRIES = {
     ),
     **entries(
         ONCE,
-        {"stream_count": lambda f, g: f(g.be) > 0, "native": lambda f, g: type(f(g.be)).__name__},
+        {"stream_count": lambda f, g: f(g.be.streams) > 0, "native": lambda f, g: type(f(g.be)).__name__},
         wide=False,
     ),
 }

@@ -107,6 +107,13 @@ def convert(error: Exception) -> StatorError:
     return converted
 
 
+def converted(error: Exception, op: str) -> StatorError:
+    """As convert(). DTypeError for what is not an exception."""
+    if not isinstance(error, Exception):
+        raise DTypeError(f"Got error of type {type(error).__name__}", op=op, remedy="Give an exception.")
+    return convert(error)
+
+
 def _code(error: Exception, name: str) -> int:
     value = getattr(error, name, 0)
     return int(value) if isinstance(value, int) else 0

@@ -11,7 +11,7 @@ _OF_TYPE: dict[type[errors.StatorError], tuple[str, ...]] = {
     errors.OutOfMemoryError: (
         "Release arrays that are not needed any more, or work in smaller pieces.",
         "Free what a part of the program made at its end: with be.scoped().",
-        "See what is alive: be.resources() and be.memory_stats().",
+        "See what is alive: be.resources() and be.memory.stats().",
     ),
     errors.DeviceUnavailableError: (
         "Let `python -m stator doctor` find the cause.",
@@ -31,7 +31,7 @@ _OF_TYPE: dict[type[errors.StatorError], tuple[str, ...]] = {
     errors.LibraryNotFoundError: ("Let `python -m stator doctor` say which libraries are missing.",),
     errors.StreamOrderError: ("Order the streams: second.wait(first.record()).",),
     errors.HostCopyError: ("Give the op a fixed size of its result, or leave be.forbid_host_copies().",),
-    errors.SynchronizationError: ("Read results after the loop, all at once, or leave be.sync_debug().",),
+    errors.SynchronizationError: ("Read results after the loop, all at once, or leave be.telemetry.sync_debug().",),
     errors.InFlightError: ("Wait for the other calls to end, then call again.",),
     errors.CleanupError: ("See .errors for what each cleanup raised; the others ran.",),
     errors.ConfigurationError: ("See where each value comes from: `python -m stator info`.",),
@@ -86,7 +86,7 @@ def _of_memory(error: errors.OutOfMemoryError) -> Iterator[str]:
     elif error.limit:
         yield f"Raise memory_limit, which is {error.limit} bytes."
     if error.cached:
-        yield "Give cached memory of other backends back: be.empty_cache()."
+        yield "Give cached memory of other backends back: be.memory.empty_cache()."
 
 
 def _of_cuda(error: errors.CudaError) -> Iterator[str]:

@@ -72,7 +72,7 @@ class Runner:
 
     def __init__(self, device: stator.Backend, cpu: stator.Backend, seed: int) -> None:
         self.device, self.cpu, self.seed = device, cpu, seed
-        limits = device.info()
+        limits = device.devices.properties()
         self.threads = max(limits["multiprocessors"], 1) * 2048 if device.device.type == "cuda" else 1 << 16
         self.kept: tuple[Cell | None, list[Part], list[Part] | None] = (None, [], None)
 

@@ -38,7 +38,7 @@ def pending_work_in_threads(device: str) -> None:
     be = stator.Backend(device)
 
     def run(k: int) -> None:
-        with be.stream(k % be.stream_count):
+        with be.stream(k % len(be.streams)):
             KEPT.append(stator.exp(be.zeros((1 << 18,))))
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]

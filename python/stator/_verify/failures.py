@@ -124,9 +124,9 @@ def fail_every_call(device: str) -> dict[str, Any]:
     try:
         with stator.Backend(device) as be:
             expected = step(be)
-            be.empty_cache()
+            be.memory.empty_cache()
             while trial.fail(be, step, trial.calls, expected):
-                be.empty_cache()
+                be.memory.empty_cache()
         with stator.Backend(device) as be:
             expected = first_use(be)
         at, more = 0, True

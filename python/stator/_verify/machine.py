@@ -32,7 +32,7 @@ def describe(device: str) -> dict[str, Any]:
     """The facts of a device, which is opened, and of the process."""
     _libraries.register()
     with stator.Backend(device) as be:
-        facts = {"device": str(be.device), "kernels": be.kernels, **be.info()}
+        facts = {"device": str(be.device), "kernels": be.kernels, **be.devices.properties()}
         emulated = _backend.emulated(be.device.type)
     return {
         **facts,

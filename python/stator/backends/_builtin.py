@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stator import _backend
+from stator._package import root
 from stator._version import __version__
-from stator.backend import Backend
-from stator.backends._protocols import ProviderMetadata
+from stator.backends._protocols import ProviderBackend, ProviderMetadata
 from stator.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class StatorProvider:
 
         return capabilities_of(self.name)
 
-    def create(self, **options: Any) -> Backend:
+    def create(self, **options: Any) -> ProviderBackend:
         """Opens stator.Backend(**options); device: one of the provider's type, by default its first one."""
         asked = options.pop("device", None) or getattr(options.get("config"), "device", None) or "auto"
         device = self.name if str(asked) == "auto" else str(asked)
@@ -69,4 +69,5 @@ class StatorProvider:
                 op="StatorProvider.create",
                 remedy="Leave the device out, or create a backend of the provider that has it.",
             )
-        return Backend(device, **options)
+        made: ProviderBackend = root().Backend(device, **options)
+        return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from stator.backend import Backend
+from stator._backend import Backend
 from stator.backends import _checks
 from stator.backends._protocols import ProviderBackend
 from stator.backends._questions import provider_error
@@ -26,7 +26,7 @@ def register_gpu_backend(backend: ProviderBackend) -> None:
     if wrong := _checks.backend(backend):
         name, cause = type(backend).__name__, f"{_checks.shown(backend)} is not a backend: {'; '.join(wrong)}"
         raise provider_error(name, cause, op=op, remedy="Give it all that ProviderBackend has.")
-    if isinstance(backend, Backend) and backend.device.type == "cpu":
+    if isinstance(backend, Backend) and backend.device_name == "cpu":
         raise InvalidValueError(f"{backend!r} is not on a GPU", op=op, remedy="Give one of Backend('cuda').")
     with _lock:
         if _registered is not None:

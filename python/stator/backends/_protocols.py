@@ -64,9 +64,6 @@ class ProviderBackend(Protocol):
     def close(self) -> None:
         """Waits, then releases everything. A second call does nothing."""
 
-    def capabilities(self) -> Any:
-        """What the backend can do, as any object; stator's gives a stator.hardware.Capabilities."""
-
 
 class BackendProvider(Protocol):
     """What a package provides so that backends of its own are opened by name.
@@ -109,4 +106,4 @@ class BackendProvider(Protocol):
 
 # What registries look for.
 PROVIDER_METHODS = ("is_compatible", "is_available", "capabilities", "create")
-BACKEND_METHODS = ("namespace", "asarray", "synchronize", "close", "capabilities")
+BACKEND_METHODS = ("namespace", "asarray", "synchronize", "close")

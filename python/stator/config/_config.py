@@ -14,7 +14,7 @@ from stator.errors import DTypeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from stator.backend import Device
+    from stator._device import Device
 
 
 class Options(TypedDict, total=False):
@@ -58,7 +58,7 @@ class BackendConfig:
     >>> config.memory_limit
     1073741824
     >>> with stator.Backend(config=config, memory_limit=2**20) as be:
-    ...     be.memory_stats()["limit"]
+    ...     be.memory.stats()["limit"]
     1048576
     """
 

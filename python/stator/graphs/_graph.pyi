@@ -2,10 +2,11 @@
 from collections.abc import Sequence
 from os import PathLike
 from typing import NamedTuple
+import stator.backend
 from stator._array import Array
+from stator._backend import Backend
 from stator._backend import Stream
 from stator._typing import StreamLike
-from stator.backend import Backend
 
 class ArgumentView:
     def __call__(self, argument: Array) -> Array: ...
@@ -25,7 +26,7 @@ class Graph:
     def __len__(self) -> int: ...
     def __repr__(self) -> str: ...
     @property
-    def backend(self) -> Backend: ...
+    def backend(self) -> stator.backend.Backend: ...
     def launch(self, *, stream: StreamLike | None = None) -> None:
         """Runs the captured work again, on the arrays of the capture. Asynchronous."""
         ...
@@ -37,7 +38,7 @@ class Graph:
         """As launch()."""
         ...
     def save(self, path: str | PathLike[str], *, inputs: Sequence[Array] = (), outputs: Sequence[Array] = ()) -> None:
-        """Writes a recorded graph to a file, which Backend.load_graph reads in any process as a function.
+        """Writes a recorded graph to a file, which Backend.graphs.load reads in any process as a function.
 
         inputs: arrays that the work uses, which become the function's arguments; others are constants, whose values of
         now are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError where the capture
@@ -47,7 +48,7 @@ class Graph:
         >>> with be.capture(record=True) as graph:
         ...     y = x * 2
         >>> graph.save(path, inputs=[x], outputs=[y])
-        >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
+        >>> be.graphs.load(path)(be.full(3, 4.0)).tolist()
         [8.0, 8.0, 8.0]
         """
         ...

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stator import _random
+from stator import _backend, _random
 from stator._array import Array
 from stator._backend import Entered
 from stator._dtype import dtype as as_dtype
@@ -28,13 +28,13 @@ from stator.graphs._recorder import Recorder, Refused, parts_of
 from stator.graphs._saved_calls import BEGIN, END, calls
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 FORMAT = 1
 PROGRAM = "program.json"
 DEEPEST = 100  # levels of lists and dicts in the text
 MOST_OF_RANGES = 2**20  # numbers in the ranges that calls are given
-_LOAD = "Backend.load_graph"
+_LOAD = "Backend.graphs.load"
 _FIELDS: dict[str, Any] = {
     **{"format": int, "stator": str, "name": str, "inputs": list, "constants": list, "values": int},
     **{"generators": list, "own_generator": (int, type(None)), "arguments": dict, "steps": list},
@@ -231,7 +231,7 @@ class Program:
         if tag == "backend":
             return self._backend
         if tag == "stream":
-            return self._backend.current_stream
+            return _backend.current_stream(self._backend)
         if tag == "tuple":
             _require(type(given) is list, "a tuple that is not a list")
             return tuple(self._read(given, values, make))
@@ -270,8 +270,11 @@ class Program:
         self._match(self._arguments["tuple"][0], args, "argument ", given)
         self._match(self._arguments["tuple"][1], kwargs, "argument ", given)
         values = [*given, *self._constants]
-        substitute = partial(_random.substitute, self._backend.random)
-        with Entered(partial(substitute, self._own), substitute), self._backend.use():
+        substitute = partial(_random.substitute, _random.Generator(self._backend))
+        with (
+            Entered(partial(substitute, self._own), substitute),
+            Entered(partial(_backend.add_backend, self._backend), _backend.remove_backend),
+        ):
             for step, unused in zip(self._steps, self._unused, strict=True):
                 self._repeat(step, values)
                 for number in unused:

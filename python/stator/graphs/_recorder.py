@@ -13,7 +13,7 @@ import numpy as np
 
 from stator import _random
 from stator._array import Array
-from stator._backend import Entered, Stream
+from stator._backend import Entered, Stream, current_stream
 from stator._dtype import DType
 from stator._dtype import dtype as as_dtype
 from stator._random import Generator, RngState
@@ -25,7 +25,7 @@ from stator.graphs._graph import GraphPart
 from stator.graphs._saved_calls import REFUSED, observed
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 
 class Value:
@@ -87,7 +87,7 @@ class Recorder:
     def begin(self) -> bool:
         """A call begins; whether it belongs to the capture. What was captured since the last one was made by none."""
         assert self._stream is not None
-        if not _graph.is_capturing(self.backend.current_stream):
+        if not _graph.is_capturing(current_stream(self.backend)):
             return False
         work = _recording.captured_work(self._stream)
         if work != self._work:
@@ -106,7 +106,7 @@ class Recorder:
             return
         try:
             if name == "nn.dropout" or name.startswith("random."):
-                self.own_generator = self._generator(self.backend.random)["generator"]
+                self.own_generator = self._generator(_random.Generator(self.backend))["generator"]
             step = name, self.encoded(args)["tuple"], {key: self._option(key, options[key]) for key in options}
             self.steps.append((*step, [self._result(value) for value in parts_of(result)]))
         except Refused as error:
@@ -115,9 +115,9 @@ class Recorder:
     def _option(self, key: str, value: Any) -> Any:
         if key != "device" or value is None:
             return self.encoded(value)
-        from stator.backend import _resolve
+        from stator._backend import resolve_backend
 
-        if _resolve(value) is not self.backend:
+        if resolve_backend(value) is not self.backend:
             raise Refused(f"device={value!r}, which is another backend than the graph's")
         return {"backend": True}
 
@@ -194,7 +194,7 @@ class Recorder:
         return Value(self._by_object[id(a)])
 
     def _on_stream(self, stream: Stream) -> Any:
-        if stream != self.backend.current_stream:
+        if stream != current_stream(self.backend):
             raise Refused("a stream that is not the current one")
         return {"stream": True}
 
@@ -228,7 +228,7 @@ def _host(_: Recorder, value: np.ndarray | np.generic) -> Any:
 
 
 def _encoders() -> tuple[tuple[Any, Any], ...]:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
     return (
         (Array, Recorder._array),

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any
 
-import stator
 from stator import fft, linalg, nn, random, sparse, special
 from stator._array import Array
+from stator._package import root
 from stator._random import Generator
+from stator._table import rows as op_table
 from stator.graphs import _graph, _recording
 
 BEGIN, END = "Backend.begin_part", "Backend.end_part"  # of a loop or a branch
 
-_MODULES = {"": stator, "nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special, "sparse": sparse}
+_MODULES = {"": root(), "nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special, "sparse": sparse}
 # Functions that are not entries of the op table, since entries of it do their work.
 _MORE = (
     *("empty_like", "full_like", "ones", "ones_like", "zeros_like"),
@@ -55,7 +56,7 @@ def _function(call: str) -> Any:
 @functools.cache
 def calls() -> dict[str, Callable[..., Any]]:
     """What a name in a file stands for."""
-    names = dict.fromkeys([*(row["call"] for row in stator.op_table()), *_MORE])
+    names = dict.fromkeys([*(row["call"] for row in op_table()), *_MORE])
     found = {name: _function(name) for name in names}
     found |= _methods()
     found |= {"Array.__getitem__": _recording.getitem, "Array.__setitem__": _recording.setitem}

@@ -24,9 +24,9 @@ from stator.graphs.graphs import GraphFunction, arrays_of, capture
 from stator.programs._arguments import whole
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
-_SAVE, _LOAD = "Graph.save", "Backend.load_graph"
+_SAVE, _LOAD = "Graph.save", "Backend.graphs.load"
 
 
 def save_function(function: GraphFunction[Any, Any], path: Any, args: Any, kwargs: Any) -> None:
@@ -51,7 +51,7 @@ def save_graph(graph: _graph.Graph, path: Any, inputs: Any, outputs: Any) -> Non
 
 
 def load_graph(backend: Backend, path: Any, max_graphs: int, max_bytes: int | None) -> GraphFunction[Any, Any]:
-    """What Backend.load_graph does."""
+    """What Backend.graphs.load does."""
     whole(max_graphs, _LOAD, "max_graphs", 1)
     if max_bytes is not None:
         whole(max_bytes, _LOAD, "max_bytes")

@@ -16,6 +16,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from stator._array import Array
+from stator._backend import current_stream
 from stator.errors import (
     BackendMismatchError,
     CaptureError,
@@ -31,9 +32,8 @@ from stator.programs._arguments import flag, under_name, whole
 from stator.scopes._outside import belong, outside
 
 if TYPE_CHECKING:
-    from stator._backend import Stream
+    from stator._backend import Backend, Stream
     from stator._typing import StreamLike
-    from stator.backend import Backend
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,7 +68,7 @@ def callable_of(function: object, op: str, name: str) -> Callable[..., Any]:
 
 def _stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
     try:
-        return backend.current_stream if stream is None else backend.stream(stream)
+        return current_stream(backend) if stream is None else backend.stream(stream)
     except StatorError as error:
         raise under_name(error, op) from None
 
@@ -84,35 +84,22 @@ def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = 
     return _graph.new_capture(backend, on, fresh, recorder, recorder.recording())
 
 
-def launch_graph(graph: Graph, stream: StreamLike | None) -> None:
-    """What Backend.launch_graph does."""
-    op = "Backend.launch_graph"
-    if not isinstance(graph, Graph):
-        raise DTypeError(f"Got graph of type {type(graph).__name__}", op=op, remedy="Take one from Backend.capture().")
-    try:
-        graph.launch(stream=stream)
-    except StatorError as error:
-        raise under_name(error, op) from None
-
-
 class GraphCache:
     """The graphs of a backend by key, and the capture that begin_graph_capture() began. Thread-safe."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self) -> None:
         self._lock = RLock()
         self._graphs: dict[Hashable, Graph] = {}
-        self._add = GraphFunction(_add, backend, 64, None)
-        self._matmul = GraphFunction(_matmul, backend, 64, None)
         self._begun = local()  # `capture`: the one that this thread began
 
     def begin(self, backend: Backend, stream: StreamLike | None) -> None:
-        """What Backend.begin_graph_capture does."""
-        made = capture(backend, _stream_of(backend, stream, "Backend.begin_graph_capture"))
+        """What Backend.graphs.begin_capture does."""
+        made = capture(backend, _stream_of(backend, stream, "Backend.graphs.begin_capture"))
         try:
             made.__enter__()
             self._begun.capture = made
         except CaptureError as error:
-            raise under_name(error, "Backend.begin_graph_capture") from None
+            raise under_name(error, "Backend.graphs.begin_capture") from None
         except BaseException:
             if getattr(self._begun, "capture", None) is made:
                 self._begun.capture = None
@@ -120,12 +107,12 @@ class GraphCache:
             raise
 
     def end(self) -> Graph:
-        """What Backend.end_graph_capture does."""
+        """What Backend.graphs.end_capture does."""
         made: Capture | None = getattr(self._begun, "capture", None)
         if made is None:
             raise CaptureError(
                 "No capture was begun in this thread",
-                op="Backend.end_graph_capture",
+                op="Backend.graphs.end_capture",
                 remedy="Call begin_graph_capture() first.",
             )
         self._begun.capture = None
@@ -133,8 +120,8 @@ class GraphCache:
         return made.graph
 
     def get(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
-        """What Backend.get_or_create_graph does."""
-        op = "Backend.get_or_create_graph"
+        """What Backend.graphs.get_or_create does."""
+        op = "Backend.graphs.get_or_create"
         require_key(key, op)
         with self._lock:
             if key not in self._graphs:
@@ -150,35 +137,15 @@ class GraphCache:
             return self._graphs[key]
 
     def clear(self) -> None:
-        """What Backend.clear_graph_cache does."""
+        """What Backend.graphs.clear_cache does."""
         with self._lock:
             self._graphs.clear()
-            self._add.clear_cache()
-            self._matmul.clear_cache()
-
-    def add(self, a: Array, b: Array) -> Array:
-        """What Backend.elementwise_add_f32_graph does."""
-        _require_f32("Backend.elementwise_add_f32_graph", a, b)
-        return self._add(a, b)
-
-    def matmul(self, a: Array, b: Array) -> Array:
-        """What Backend.matmul_f32_graph does."""
-        _require_f32("Backend.matmul_f32_graph", a, b)
-        return self._matmul(a, b)
 
 
-def _require_f32(op: str, *arrays: Array) -> None:
-    for x in arrays:
-        if not isinstance(x, Array) or x.dtype.name != "float32":
-            raise DTypeError("Operands must be arrays of float32", op=op, remedy="Convert them with astype().")
-
-
-def _add(a: Array, b: Array) -> Array:
-    return a + b
-
-
-def _matmul(a: Array, b: Array) -> Array:
-    return a @ b
+def cache_of(backend: Backend) -> GraphCache:
+    """The backend's graphs by key, made at first use."""
+    found: GraphCache | None = vars(backend).get("_graphs")
+    return vars(backend).setdefault("_graphs", GraphCache()) if found is None else found
 
 
 def require_key(key: object, op: str) -> None:
@@ -328,9 +295,9 @@ class GraphFunction(Generic[P, R]):
         return getattr(self, "__name__", "graph")
 
     def _backend_of(self, arguments: list[Array]) -> Backend:
-        from stator.backend import default_backend
+        from stator._backend import resolve_backend
 
-        found = {id(x.backend): x.backend for x in arguments}
+        found: dict[int, Backend] = {id(x.backend): x.backend for x in arguments}
         if self._backend is not None:
             found[id(self._backend)] = self._backend
         if len(found) > 1:
@@ -339,14 +306,14 @@ class GraphFunction(Generic[P, R]):
                 op=self._name,
                 remedy="Move one with to_device(), or make both with one Backend.",
             )
-        return next(iter(found.values())) if found else default_backend()
+        return next(iter(found.values())) if found else resolve_backend(None)
 
     def _capture(
         self, key: Hashable, before: _Entry | None, backend: Backend, arguments: list[Array], args: Any, kwargs: Any
     ) -> Any:
         """Captures the function for these arguments, launches the graph, and keeps it."""
         fresh: list[int] = []
-        stream = backend.current_stream
+        stream = current_stream(backend)
         while True:
             results: list[Array] = []
             with outside() as scopes, capture(backend, stream, fresh) as graph:
@@ -401,14 +368,14 @@ class GraphFunction(Generic[P, R]):
         return sum(entry.graph.nbytes for entry in self._entries.values())
 
     def save(self, path: str | os.PathLike[str], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Writes the work to a file, for arguments like these, which Backend.load_graph reads in any process.
+        """Writes the work to a file, for arguments like these, which Backend.graphs.load reads in any process.
 
         The function runs once, to record the calls of stator's functions; nothing runs on the device. Arrays that are
         not arguments are constants, whose values are in the file; generators go on from the state that they have now.
         Synchronises. CaptureError for what no file can have, such as a kernel of your own.
 
         >>> be.graph(lambda x: x * 2).save(path, be.ones(3))
-        >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
+        >>> be.graphs.load(path)(be.full(3, 4.0)).tolist()
         [8.0, 8.0, 8.0]
         """
         from stator.graphs.graph_files import save_function

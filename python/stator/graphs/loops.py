@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stator._array import Array
+from stator._backend import current_stream
 from stator._creation import copy
 from stator.errors import DTypeError, InvalidValueError, ShapeError
 from stator.graphs import _graph
@@ -13,7 +14,7 @@ from stator.graphs._structure import put_together, take_apart
 from stator.graphs.graphs import callable_of, capture
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 _LIMIT = 2**62  # of rounds, where none is given
 
@@ -45,7 +46,7 @@ def _checked(op: str, structure: Any, arrays: list[Array], other: Any, others: l
 
 def _captured(backend: Backend, work: Callable[[], Any]) -> Any:
     """What the work returns; where nothing is being captured, it is captured and launched."""
-    if _graph.is_capturing(backend.current_stream):
+    if _graph.is_capturing(current_stream(backend)):
         return work()
     with capture(backend, None) as graph:
         result = work()
@@ -56,8 +57,8 @@ def _captured(backend: Backend, work: Callable[[], Any]) -> Any:
 def while_loop(
     backend: Backend, cond: Callable[[Any], Array], body: Callable[[Any], Any], carry: Any, limit: int | None
 ) -> Any:
-    """What Backend.while_loop does."""
-    op = "Backend.while_loop"
+    """What Backend.graphs.while_loop does."""
+    op = "Backend.graphs.while_loop"
     given: list[Array] = []
     callable_of(cond, op, "cond")
     callable_of(body, op, "body")
@@ -68,7 +69,7 @@ def while_loop(
     def work() -> Any:
         state = [copy(x) for x in given]
         part = _graph.begin_part(
-            _flag(cond(put_together(structure, state)), op), _LIMIT if limit is None else limit, backend.current_stream
+            _flag(cond(put_together(structure, state)), op), _LIMIT if limit is None else limit, current_stream(backend)
         )
         made: list[Array] = []
         _checked(op, structure, state, take_apart(body(put_together(structure, state)), made), made)
@@ -93,14 +94,14 @@ def cond(
     otherwise: Callable[..., Any],
     operands: tuple[Any, ...],
 ) -> Any:
-    """What Backend.cond does."""
-    op = "Backend.cond"
+    """What Backend.graphs.cond does."""
+    op = "Backend.graphs.cond"
     flag = _flag(condition, op)
     callable_of(then, op, "then")
     callable_of(otherwise, op, "otherwise")
 
     def work() -> Any:
-        stream, opposite = backend.current_stream, ~flag
+        stream, opposite = current_stream(backend), ~flag
         part = _graph.begin_part(flag, None, stream)
         first: list[Array] = []
         structure = take_apart(then(*operands), first)

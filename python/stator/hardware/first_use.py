@@ -38,7 +38,8 @@ def tell_first_use(device: str) -> None:
     major, minor = report["compute_capability"]
     log.warning(
         "%s (%s) has compute capability %d.%d, and %s: the driver compiles each kernel when it is first used, and "
-        "keeps it in its cache. be.prepare(ops) lets it do so at once; python -m stator doctor says how to avoid it",
+        "keeps it in its cache. be.graphs.prepare(ops) lets it do so at once; python -m stator doctor says how to "
+        "avoid it",
         device,
         report["name"],
         major,

@@ -44,7 +44,7 @@ class BackendType(Enum):
     @classmethod
     def parse(cls, kind: object, op: str = "BackendType.parse") -> BackendType:
         """The type that "cuda", "cuda:1" or a Device names; InvalidValueError for others."""
-        from stator.backend import Device
+        from stator._device import Device
 
         if isinstance(kind, cls):
             return kind

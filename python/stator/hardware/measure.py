@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stator import _creation, _devices
+from stator import _backend, _creation, _devices
+from stator._backend import Entered
 from stator.hardware.capabilities import Capabilities
+from stator.programs.programs import KernelDescriptor, create_kernel
 
 if TYPE_CHECKING:
     from stator._array import Array
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 _MiB = 1 << 20
 REPEATS = 3
@@ -80,9 +83,9 @@ def chase(be: Backend, count: int, reads: int) -> tuple[int, int, float]:
     cycle = np.concatenate([np.zeros(1, np.uint32), order])
     nodes = np.zeros((count, 32), np.uint32)
     nodes[cycle, 0] = np.roll(cycle, -1)
-    kernel = be.compile(CHASE, "chase")
-    on_device, result = be.asarray(nodes), be.zeros(2, dtype="uint64")
-    stream = be.current_stream
+    kernel = create_kernel(be, KernelDescriptor("chase", CHASE))
+    on_device, result = _creation.asarray(nodes, device=be), _creation.zeros(2, dtype="uint64", device=be)
+    stream = _backend.current_stream(be)
     start = stream.record()
     kernel.launch(1, 1, on_device, result, np.uint32(reads))
     end = stream.record()
@@ -94,7 +97,7 @@ def chase(be: Backend, count: int, reads: int) -> tuple[int, int, float]:
 def _copied(be: Backend, source: Array) -> float:
     """Seconds of the fastest of several copies of an array on the device."""
     best = float("inf")
-    with be.use():
+    with Entered(partial(_backend.add_backend, be), _backend.remove_backend):
         for _ in range(REPEATS):
             be.synchronize()
             start = time.perf_counter()
@@ -121,7 +124,7 @@ def measure(be: Backend, caps: Capabilities) -> Measurements:
     if caps.emulated:
         return Measurements()
     size = _working_set(caps)
-    bandwidth = 2 * size / _copied(be, be.zeros(size, dtype="uint8")) / 1e9
+    bandwidth = 2 * size / _copied(be, _creation.zeros(size, dtype="uint8", device=be)) / 1e9
     if caps.multiprocessors is None:
         return Measurements(bandwidth, _one_core(size), _devices.host_read_latency(size) or None)
     reads = 1 << 16

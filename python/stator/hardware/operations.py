@@ -10,13 +10,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stator import _backend, _table
+from stator._device import device_of
 from stator._dtype import dtype as as_dtype
+from stator._package import root
 from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
 from stator.hardware.cuda import MAX_DIMENSIONS
 
 if TYPE_CHECKING:
+    from stator._backend import Backend
     from stator._typing import DTypeLike
-    from stator.backend import Backend
 
 # The libraries that families of ops call, by the device. Where a library has a substitute, kernels stand in for it.
 LIBRARIES = {
@@ -51,7 +53,7 @@ def _row(op: object, call: str) -> dict[str, Any] | None:
 
 def _missing_library(be: Backend, family: str) -> str | None:
     """The library that ops of the family cannot do without on this backend, if it is not there."""
-    kind = be.device.type
+    kind = device_of(be).type
     wanted = LIBRARIES[kind].get(family)
     if wanted is None or _backend.emulated(kind):  # emulated devices have doubles of all libraries
         return None
@@ -63,11 +65,11 @@ def _missing_library(be: Backend, family: str) -> str | None:
 
 
 def _has_target(be: Backend, row: dict[str, Any]) -> bool:
-    return ("cuda" if be.device.type == "cuda" else "host") in row["targets"]
+    return ("cuda" if be.device_name != "cpu" else "host") in row["targets"]
 
 
 def _function(be: Backend, row: dict[str, Any]) -> Callable[..., Any] | None:
-    return getattr(type(be).ops, row["name"], None)
+    return getattr(root().Backend.ops, row["name"], None)
 
 
 def _parameters(be: Backend, row: dict[str, Any]) -> tuple[str, ...] | None:
@@ -87,7 +89,7 @@ def available_ops(be: Backend) -> tuple[str, ...]:
 
 def operation_capabilities(be: Backend, op: str) -> dict[str, Any] | None:
     """What the op table says of an op, and its parameters; None for an unknown one."""
-    row = _row(op, "Backend.operation_capabilities")
+    row = _row(op, "Backend.devices.operation_capabilities")
     if row is None:
         return None
     return {
@@ -103,7 +105,7 @@ def operation_capabilities(be: Backend, op: str) -> dict[str, Any] | None:
         "capturable": row["capture"] == "capturable",
         "deterministic": row["determinism"] != "none",
         "bit_exact": row["determinism"] == "bit_exact",
-        "launches": row["launches"]["cuda" if be.device.type == "cuda" else "host"],
+        "launches": row["launches"]["cuda" if be.device_name != "cpu" else "host"],
         "tolerance": dict(row["tolerance"]),
     }
 
@@ -112,22 +114,25 @@ def _fits(be: Backend, shape: object, itemsize: int) -> bool:
     extents = (shape,) if isinstance(shape, int) else shape
     if not isinstance(extents, (tuple, list)) or not all(isinstance(n, int) for n in extents):
         raise DTypeError(
-            "A shape must be a tuple of integers", op="Backend.supports", remedy="Pass a tuple of integers."
+            "A shape must be a tuple of integers", op="Backend.devices.supports", remedy="Pass a tuple of integers."
         )
     if any(n < 0 for n in extents):
-        raise InvalidValueError(f"shape={shape!r}", op="Backend.supports", remedy="Extents are 0 or more.")
-    return len(extents) <= MAX_DIMENSIONS and math.prod(extents) * itemsize <= be.info()["total_memory"]
+        raise InvalidValueError(f"shape={shape!r}", op="Backend.devices.supports", remedy="Extents are 0 or more.")
+    return (
+        len(extents) <= MAX_DIMENSIONS
+        and math.prod(extents) * itemsize <= _backend.device_properties(be)["total_memory"]
+    )
 
 
 def supports(be: Backend, op: str, dtype: DTypeLike | None = None, **parameters: Any) -> bool:
-    """Whether the backend can run an op, for operands of a dtype and under conditions; see Backend.supports."""
-    row = _row(op, "Backend.supports")
+    """Whether the backend can run an op, for operands of a dtype and under conditions; see Backend.devices.supports."""
+    row = _row(op, "Backend.devices.supports")
     itemsize = 1
     if dtype is not None:
         try:
             found = as_dtype(dtype)
         except StatorError as error:
-            raise renamed(error, "Backend.supports") from None
+            raise renamed(error, "Backend.devices.supports") from None
         itemsize = found.itemsize
         if row is not None and found.name not in row["dtypes"]:
             return False
@@ -153,7 +158,7 @@ def supports(be: Backend, op: str, dtype: DTypeLike | None = None, **parameters:
 class OperationGroup:
     """Ops that belong together: names of the op table, and as attributes their functions.
 
-    >>> be.operations_bundle().fft.rfft is stator.fft.rfft
+    >>> be.devices.operations().fft.rfft is stator.fft.rfft
     True
     """
 
@@ -162,9 +167,7 @@ class OperationGroup:
     supported: bool
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        from stator.backend import Backend
-
-        function: Callable[..., Any] | None = None if name.startswith("_") else getattr(Backend.ops, name, None)
+        function: Callable[..., Any] | None = None if name.startswith("_") else getattr(root().Backend.ops, name, None)
         if function is None or name not in self.names:
             raise AttributeError(f"the group {self.name} has no function {name!r}", name=name)
         return function

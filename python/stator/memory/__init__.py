@@ -23,8 +23,9 @@ from stator.memory._allocators import (
 
 if TYPE_CHECKING:
     from stator._array import Array
+    from stator._backend import Backend
+    from stator._device import Device
     from stator._typing import DTypeLike
-    from stator.backend import Backend, Device
     from stator.memory._allocators import DeviceAllocator, TorchAllocator
     from stator.memory._arena import BufferArena
     from stator.memory._buffers import BufferDescriptor
@@ -65,11 +66,12 @@ def pinned_empty(
 def host_view(x: Array, /) -> np.ndarray[Any, Any]:
     """A NumPy array of the same memory as an array in managed memory, which both write. Waits for the work on it.
 
-    x: from Backend.managed(), or a view of such an array; InvalidValueError for others. The memory lives as long as the
-    NumPy array does, also after the backend is closed. On cuda, work that is enqueued afterwards is not waited for:
-    call host_view() again, or synchronise, before NumPy uses the memory again. On the cpu, ops of x wait by themselves.
+    x: from Backend.memory.managed(), or a view of such an array; InvalidValueError for others. The memory lives as long
+    as the NumPy array does, also after the backend is closed. On cuda, work that is enqueued afterwards is not waited
+    for: call host_view() again, or synchronise, before NumPy uses the memory again. On the cpu, ops of x wait by
+    themselves.
 
-    >>> x = be.managed(3)
+    >>> x = be.memory.managed(3)
     >>> seen = stator.memory.host_view(x)
     >>> seen[:] = [1, 2, 3]
     >>> (x * 2).tolist()
@@ -95,10 +97,10 @@ def register_host(array: np.ndarray[Any, Any], /, *, device: Backend | Device | 
     >>> with stator.memory.register_host(x) as registered:
     ...     be.zeros(1000).copy_to(registered)
     """
-    from stator.backend import _resolve
+    from stator._backend import resolve_backend
     from stator.memory._registration import register
 
-    return register(_resolve(device, "memory.register_host"), array)
+    return register(resolve_backend(device, "memory.register_host"), array)
 
 
 __all__ = [

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from stator.errors import DTypeError
 
 if TYPE_CHECKING:
-    from stator.backend import Backend, Device
+    from stator._backend import Backend
+    from stator._device import Device
+
+
+chosen: dict[str, DeviceAllocator] = {}  # by set_allocator(), for each device
 
 
 class DeviceAllocator(Protocol):
@@ -70,7 +74,7 @@ def allocator_functions(allocator: DeviceAllocator) -> tuple[Callable[[int, int]
 
 def _device_name(device: Device | str, op: str) -> str:
     """The name of a device with its index, such as "cuda:0"."""
-    from stator.backend import Device
+    from stator._device import Device
     from stator.errors import StatorError, renamed
 
     try:
@@ -88,32 +92,30 @@ def set_allocator(allocator: DeviceAllocator | None, /, *, device: Device | str 
 
     >>> stator.memory.set_allocator(rmm.mr.get_current_device_resource())  # doctest: +SKIP
     """
-    from stator.backend import _allocators, _lock, _open_shared_backend
+    from stator import _shared
     from stator.errors import InvalidValueError
 
     op = "memory.set_allocator"
     if allocator is not None:
         _check_allocator(allocator, op)
     name = _device_name(device, op)
-    with _lock:
-        shared = _open_shared_backend(name)
-        if shared is not None and shared._allocator is not allocator:
+    with _shared.lock:
+        shared = _shared.open_backend(name)
+        if shared is not None and vars(shared)["_allocator"] is not allocator:
             raise InvalidValueError(
                 f"The shared backend of {name} is open and has another allocator",
                 op=op,
                 remedy="Call it before the device is used, close that backend, or give Backend(allocator=).",
             )
         if allocator is None:
-            _allocators.pop(name, None)
+            chosen.pop(name, None)
         else:
-            _allocators[name] = allocator
+            chosen[name] = allocator
 
 
 def get_allocator(device: Device | str = "cuda", /) -> DeviceAllocator | None:
     """What set_allocator() chose for a device; None for stator's own pool."""
-    from stator.backend import _allocators
-
-    return _allocators.get(_device_name(device, "memory.get_allocator"))
+    return chosen.get(_device_name(device, "memory.get_allocator"))
 
 
 class TorchAllocator:
@@ -143,15 +145,15 @@ class PoolAllocator:
 
     >>> pool = stator.memory.PoolAllocator(be)
     >>> address = pool.allocate(1024)
-    >>> be.memory_stats()["exported_bytes"]
+    >>> be.memory.stats()["exported_bytes"]
     1024
     >>> pool.deallocate(address)
     """
 
     def __init__(self, device: Backend | Device | str | None = None) -> None:
-        from stator.backend import _resolve
+        from stator._backend import resolve_backend
 
-        self.backend = _resolve(device, "memory.PoolAllocator")
+        self.backend = resolve_backend(device, "memory.PoolAllocator")
 
     def allocate(self, nbytes: int, stream: object = 0) -> int:
         """The address of nbytes of memory of the device, for work that the stream is given from now on. Asynchronous.
@@ -193,13 +195,13 @@ def allocator_library(device: Backend | Device | str | None = None) -> Allocator
     ... )
     """
     from stator import _backend
-    from stator.backend import _resolve
+    from stator._backend import resolve_backend
     from stator.errors import StatorError, renamed
     from stator.memory._lending import serve
 
     op = "memory.allocator_library"
     try:
-        serve(_resolve(device, op))
+        serve(resolve_backend(device, op))
     except StatorError as error:
         raise renamed(error, op) from None
     return AllocatorLibrary(

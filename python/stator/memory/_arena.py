@@ -13,13 +13,13 @@ from stator.memory._buffers import BufferDescriptor, _bytes_of, _integer, create
 
 if TYPE_CHECKING:
     from stator._array import Array
+    from stator._backend import Backend
     from stator._typing import DTypeLike
-    from stator.backend import Backend
 
 
 def create_sub_buffer(backend: Backend, parent: Array, offset: int, descriptor: BufferDescriptor) -> Array:
-    """What Backend.create_sub_buffer does."""
-    op = "Backend.create_sub_buffer"
+    """What Backend.memory.create_sub_buffer does."""
+    op = "Backend.memory.create_sub_buffer"
     if not isinstance(descriptor, BufferDescriptor):
         raise DTypeError(
             f"Got descriptor of type {type(descriptor).__name__}",
@@ -50,7 +50,7 @@ class BufferArena(Mapping[str, "Array"]):
 
     A part keeps the whole memory alive. As a mapping it has the parts by their names.
 
-    >>> arena = be.create_arena(4096)
+    >>> arena = be.memory.create_arena(4096)
     >>> weights = arena.take("weights", (3, 5), dtype="float32")
     >>> bias = arena.take("bias", 5)
     >>> arena.offset("bias"), arena.used, sorted(arena)
@@ -58,7 +58,7 @@ class BufferArena(Mapping[str, "Array"]):
     """
 
     def __init__(self, backend: Backend, size: int, alignment: int = 256) -> None:
-        op = "Backend.create_arena"
+        op = "Backend.memory.create_arena"
         count, align = _integer(size, op, "size"), _integer(alignment, op, "alignment")
         if align < 1 or align & (align - 1) or align > 2**20:
             raise InvalidValueError(f"alignment={align}", op=op, remedy="Give a power of two up to 2**20.")

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stator import _array
+from stator._creation import empty
 from stator._dtype import dtype as to_dtype
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
-from stator.memory._methods import byte_count, whole_number
+from stator.memory._arguments import byte_count, whole_number
 from stator.scopes._held import ScopedResource, hold
 
 if TYPE_CHECKING:
     from stator._array import Array
+    from stator._backend import Backend
     from stator._typing import DTypeLike, StreamLike
-    from stator.backend import Backend
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class BufferDescriptor:
         return (self.size // to_dtype("uint8" if self.dtype is None else self.dtype).itemsize,)
 
 
-def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Backend.create_buffer") -> Array:
-    """What Backend.create_buffer does."""
+def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Backend.memory.create_buffer") -> Array:
+    """What Backend.memory.create_buffer does."""
     if not isinstance(descriptor, BufferDescriptor):
         raise DTypeError(
             f"Got descriptor of type {type(descriptor).__name__}",
@@ -63,7 +64,7 @@ def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Bac
         )
     kind = "uint8" if descriptor.dtype is None else descriptor.dtype
     try:
-        return backend.empty(descriptor.shape, dtype=kind)
+        return empty(descriptor.shape, dtype=kind, device=backend)
     except StatorError as error:
         changed = renamed(error, op)
         changed.add_note(f"for {descriptor.size} bytes of {descriptor.usage}")
@@ -71,11 +72,10 @@ def create_buffer(backend: Backend, descriptor: BufferDescriptor, op: str = "Bac
 
 
 def create_scoped_buffer(backend: Backend, descriptor: BufferDescriptor) -> ScopedResource[Array]:
-    """What Backend.create_scoped_buffer does: the array has a scope of its own."""
-    from stator.scopes._methods import stack_of
-    from stator.scopes._scope import end, scope_of_its_own
+    """What Backend.memory.create_scoped_buffer does: the array has a scope of its own."""
+    from stator.scopes._scope import end, scope_of_its_own, stack_of
 
-    op = "Backend.create_scoped_buffer"
+    op = "Backend.memory.create_scoped_buffer"
     stack = stack_of(backend, op)
     with scope_of_its_own(backend) as scope:
         buffer = create_buffer(backend, descriptor, op)
@@ -111,8 +111,8 @@ def _bytes_of(array: Array, backend: Backend, start: int, size: int, name: str, 
 def copy_buffer(
     backend: Backend, src: Array, src_offset: int, dst: Array, dst_offset: int, size: int, stream: StreamLike | None
 ) -> None:
-    """What Backend.copy_buffer does."""
-    op = "Backend.copy_buffer"
+    """What Backend.memory.copy_buffer does."""
+    op = "Backend.memory.copy_buffer"
     first, second = _integer(src_offset, op, "src_offset"), _integer(dst_offset, op, "dst_offset")
     count = _integer(size, op, "size")
     try:

@@ -2,16 +2,16 @@
 from collections.abc import Sequence
 from typing import Any
 from stator._array import Array
+from stator._backend import Backend
 from stator._typing import DTypeLike
 from stator._typing import StreamLike
-from stator.backend import Backend
 
 class HostView:
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     def __init__(self, x: Array) -> None: ...
 def advice_state(x: Array) -> tuple[bool, str | None, tuple[str, ...]] | None:
-    """Whether the pages are read mostly, their preferred location, and who accesses them; None if unknown."""
+    """Whether the pages are read mostly, their preferred location, and who accesses them; None where nobody knows."""
     ...
 def advise(x: Array, advice: str, place: int | None) -> None:
     """Gives advice about the pages of an array; place is the index of a device, None the host."""
@@ -20,14 +20,14 @@ def kind(backend: Backend) -> str:
     """What managed memory is on the device: "managed" by CUDA, "pinned" in its stead, or "host"."""
     ...
 def managed(backend: Backend, shape: int | Sequence[int], dtype: DTypeLike | None) -> Array:
-    """See Backend.managed."""
+    """See Backend.memory.managed."""
     ...
 def migrations(x: Array) -> tuple[int, int, int, int, str | None]:
-    """Prefetches to devices and their bytes, those to the host and theirs, and the last place."""
+    """Prefetches to devices and their bytes, those to the host and theirs, and the last location."""
     ...
 def prefetch_to_device(backend: Backend, memory: object, device: object, stream: StreamLike | None) -> None:
-    """See Backend.prefetch_to_device."""
+    """See Backend.memory.prefetch_to_device."""
     ...
 def prefetch_to_host(backend: Backend, memory: object, stream: StreamLike | None) -> None:
-    """See Backend.prefetch_to_host."""
+    """See Backend.memory.prefetch_to_host."""
     ...

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stator.errors import DTypeError, InvalidValueError
-from stator.memory._methods import whole_number
+from stator.memory._arguments import whole_number
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 
 class MemoryEvent(NamedTuple):
@@ -55,10 +55,10 @@ class MemorySnapshot:
 
 
 def record_memory(backend: Backend, enabled: bool, max_events: int) -> None:
-    """What Backend.record_memory does."""
+    """What Backend.memory.record does."""
     from stator.memory._memory_record import record
 
-    op = "Backend.record_memory"
+    op = "Backend.memory.record"
     if not isinstance(enabled, bool):
         raise DTypeError(f"Got enabled of type {type(enabled).__name__}", op=op, remedy="Give True or False.")
     most = whole_number(max_events, "max_events", op, "Give a number.")
@@ -68,7 +68,7 @@ def record_memory(backend: Backend, enabled: bool, max_events: int) -> None:
 
 
 def memory_snapshot(backend: Backend) -> MemorySnapshot:
-    """What Backend.memory_snapshot does."""
+    """What Backend.memory.snapshot does."""
     from stator.memory._memory_record import history
 
     recording, dropped, events = history(backend)
@@ -76,10 +76,10 @@ def memory_snapshot(backend: Backend) -> MemorySnapshot:
 
 
 def memory_timeline(backend: Backend, path: str | os.PathLike[str]) -> None:
-    """What Backend.memory_timeline does."""
+    """What Backend.memory.timeline does."""
     from stator.memory._timeline_page import page
 
-    op = "Backend.memory_timeline"
+    op = "Backend.memory.timeline"
     text = page(memory_snapshot(backend), backend.device_name)
     try:
         Path(path).write_text(text, encoding="utf-8")

@@ -19,17 +19,18 @@ from stator.errors import (
     renamed,
 )
 from stator.memory import _managed
-from stator.memory._methods import byte_count
+from stator.memory._arguments import byte_count
 from stator.scopes._held import ScopedResource, hold
 
 if TYPE_CHECKING:
+    from stator._backend import Backend
+    from stator._device import Device
     from stator._typing import DTypeLike
-    from stator.backend import Backend, Device
 
 
 @dataclass(frozen=True)
 class AccessHints:
-    """What the pages of an allocation were advised by Backend.set_memory_advice.
+    """What the pages of an allocation were advised by Backend.memory.advise.
 
     read_mostly: whether devices get copies of their own to read. accessed_by: the devices whose mappings are kept, and
     "cpu" for the host. Both None where memory does not migrate, so that no advice is kept.
@@ -41,7 +42,8 @@ class AccessHints:
 
 @dataclass(frozen=True)
 class MigrationStatistics:
-    """What Backend.prefetch_to_device and prefetch_to_host were asked for: calls and bytes, and the target of the last.
+    """What Backend.memory.prefetch_to_device and prefetch_to_host were asked for: calls and bytes, and the place of the
+    last.
 
     page_faults: None, since CUDA does not count to a program which pages moved because they were used; Nsight Systems
     shows it.
@@ -56,12 +58,13 @@ class MigrationStatistics:
 
 
 class UnifiedAllocation(ScopedResource[Array]):
-    """Managed memory that Backend.allocate_unified() made; get() is the array of its bytes.
+    """Managed memory that Backend.memory.allocate_unified() made; get() is the array of its bytes.
 
-    It is freed by Backend.deallocate_unified(), close() or the end of a `with`, when it is no longer referenced, at the
-    end of the scope that made it, and when its backend closes. ResourceClosedError for uses of the memory afterwards.
+    It is freed by Backend.memory.deallocate_unified(), close() or the end of a `with`, when it is no longer referenced,
+    at the end of the scope that made it, and when its backend closes. ResourceClosedError for uses of the memory
+    afterwards.
 
-    >>> with be.allocate_unified(16) as memory:
+    >>> with be.memory.allocate_unified(16) as memory:
     ...     memory.nbytes
     16
     """
@@ -72,7 +75,7 @@ class UnifiedAllocation(ScopedResource[Array]):
     _kind: str
 
     def __init__(self) -> None:
-        raise TypeError("UnifiedAllocation has no constructor. Use Backend.allocate_unified().")
+        raise TypeError("UnifiedAllocation has no constructor. Use Backend.memory.allocate_unified().")
 
     @property
     def size(self) -> int:
@@ -91,7 +94,8 @@ class UnifiedAllocation(ScopedResource[Array]):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The device, the size in bytes, and the memory: "managed", or what Backend.managed() gives in its stead."""
+        """The device, the size in bytes, and the memory: "managed", or what Backend.memory.managed() gives in its
+        stead."""
         return {"device": self._owner.device_name, "size": self._size, "memory": self._kind}
 
     @property
@@ -151,11 +155,10 @@ def _bytes(host: object) -> object:
 
 
 def allocate(backend: Backend, size: int) -> UnifiedAllocation:
-    """See Backend.allocate_unified. The array has a scope of its own, as that of create_scoped_buffer."""
-    from stator.scopes._methods import stack_of
-    from stator.scopes._scope import end, scope_of_its_own
+    """See Backend.memory.allocate_unified. The array has a scope of its own, as that of create_scoped_buffer."""
+    from stator.scopes._scope import end, scope_of_its_own, stack_of
 
-    op = "Backend.allocate_unified"
+    op = "Backend.memory.allocate_unified"
     size = byte_count(size, "size", op, 1)
     stack = stack_of(backend, op)
     try:
@@ -169,8 +172,8 @@ def allocate(backend: Backend, size: int) -> UnifiedAllocation:
 
 
 def deallocate(backend: Backend, allocation: UnifiedAllocation) -> None:
-    """See Backend.deallocate_unified."""
-    op = "Backend.deallocate_unified"
+    """See Backend.memory.deallocate_unified."""
+    op = "Backend.memory.deallocate_unified"
     if not isinstance(allocation, UnifiedAllocation):
         raise DTypeError(
             f"Got allocation of type {type(allocation).__name__}", op=op, remedy="Give what allocate_unified() made."
@@ -180,8 +183,8 @@ def deallocate(backend: Backend, allocation: UnifiedAllocation) -> None:
 
 
 def advise(backend: Backend, memory: Array | UnifiedAllocation, advice: str, device: int | str | Device | None) -> None:
-    """See Backend.set_memory_advice."""
-    op = "Backend.set_memory_advice"
+    """See Backend.memory.advise."""
+    op = "Backend.memory.advise"
     array = array_of(backend, memory, op)
     host = str(device) == "cpu" and backend.device_name != "cpu"
     _managed.advise(array, advice, None if host else device_index(backend, device, op))
@@ -221,7 +224,7 @@ def device_index(backend: Backend, device: object, op: str) -> int:
 
 
 def _index(device: object, kind: str) -> int:
-    from stator.backend import Device
+    from stator._device import Device
 
     if isinstance(device, (str, Device)):
         parsed = Device.parse(str(device))

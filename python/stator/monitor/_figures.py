@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from stator._backend import memory_stats
+from stator._device import Device
 from stator.config._problems import Problem, raise_all, shown
 from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
-from stator.memory._methods import byte_count
+from stator.memory._arguments import byte_count
+from stator.programs.programs import cache_of
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
     from stator.monitor import Monitor
 
 
@@ -129,18 +132,19 @@ def gpu_percent(backend: Backend) -> float | None:
     """The utilisation of the backend's GPU; None on other devices, and where NVML does not say."""
     from stator.hardware import nvml
 
-    return nvml.gpu_percent(backend.device.index) if backend.device.type == "cuda" else None
+    device = Device.parse(backend.device_name)
+    return nvml.gpu_percent(device.index) if device.type == "cuda" else None
 
 
 def usage(backend: Backend, clock: CpuClock) -> ResourceUsage:
-    """See Backend.resource_usage."""
-    memory = backend.memory_stats()
+    """See Backend.telemetry.resource_usage."""
+    memory = memory_stats(backend)
     kinds = [resource["kind"] for resource in backend.resources()]
     return ResourceUsage(
         memory_used=memory["live_bytes"],
         memory_cached=memory["cached_bytes"],
         buffers_allocated=sum(map(kinds.count, ("buffer", "pinned", "managed"))),
-        kernels_cached=backend.program_cache_info().programs if backend._cache_of_programs is not None else 0,
+        kernels_cached=cache_of(backend).info().programs,
         active_streams=kinds.count("stream"),
         cpu_percent=clock.percent(),
         gpu_percent=gpu_percent(backend),
@@ -148,8 +152,8 @@ def usage(backend: Backend, clock: CpuClock) -> ResourceUsage:
 
 
 def statistics(backend: Backend) -> ResourceStatistics:
-    """See Backend.resource_statistics."""
-    memory = backend.memory_stats()
+    """See Backend.telemetry.resource_statistics."""
+    memory = memory_stats(backend)
     asked = memory["allocations"]
     served = asked - memory["failures"]
     return ResourceStatistics(
@@ -163,25 +167,25 @@ def statistics(backend: Backend) -> ResourceStatistics:
 
 
 def limits(backend: Backend, threshold: float) -> ResourceLimits:
-    """See Backend.resource_limits."""
+    """See Backend.telemetry.resource_limits."""
     return ResourceLimits(
-        max_memory=backend.memory_stats()["limit"] or None,
-        max_kernels=backend.program_cache_info().limit,
+        max_memory=memory_stats(backend)["limit"] or None,
+        max_kernels=cache_of(backend).info().limit,
         memory_pressure_threshold=threshold,
     )
 
 
 def set_limits(backend: Backend, monitor: Monitor, wanted: ResourceLimits) -> None:
-    """See Backend.set_resource_limits: the memory first, since it may be refused."""
+    """See Backend.telemetry.set_resource_limits: the memory first, since it may be refused."""
     if not isinstance(wanted, ResourceLimits):
         raise DTypeError(
             f"Got limits of type {type(wanted).__name__}",
-            op="Backend.set_resource_limits",
+            op="Backend.telemetry.set_resource_limits",
             remedy="Give a stator.monitor.ResourceLimits.",
         )
     try:
         backend._set_memory_limit(wanted.max_memory)
     except StatorError as error:
-        raise renamed(error, "Backend.set_resource_limits") from None
-    backend._programs.resize(wanted.max_kernels)
+        raise renamed(error, "Backend.telemetry.set_resource_limits") from None
+    cache_of(backend).resize(wanted.max_kernels)
     monitor.threshold = wanted.memory_pressure_threshold

@@ -13,12 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from stator._backend import device_properties, memory_stats
 from stator.errors import BackendClosedError, DTypeError, InvalidValueError
 from stator.monitor import _snapshot
 from stator.monitor._figures import CpuClock, Sample, check_threshold, gpu_percent
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 HISTORY = 600  # samples that are kept
 
@@ -40,7 +41,7 @@ class _Watch:
 
 
 class Monitor:
-    """The monitoring of one backend, on or off; see Backend.enable_monitoring. Thread-safe."""
+    """The monitoring of one backend, on or off; see Backend.telemetry.enable_monitoring. Thread-safe."""
 
     def __init__(self, backend: Backend) -> None:
         self.threshold = 0.9
@@ -80,8 +81,8 @@ class Monitor:
             return list(self._samples)
 
     def watch(self, callback: Callable[[PressureEvent], object], threshold: float | None) -> Callable[[], None]:
-        """See Backend.on_memory_pressure."""
-        op = "Backend.on_memory_pressure"
+        """See Backend.telemetry.on_memory_pressure."""
+        op = "Backend.telemetry.on_memory_pressure"
         if not callable(callback):
             raise DTypeError(f"Got callback={callback!r}", op=op, remedy="Give a function of one argument.")
         if threshold is not None:
@@ -99,7 +100,7 @@ class Monitor:
 
     def sample(self, backend: Backend) -> None:
         """Takes one sample, and calls the callbacks whose threshold was reached since the one before."""
-        memory = backend.memory_stats()
+        memory = memory_stats(backend)
         used = memory["live_bytes"]
         sample = Sample(
             time.time(),
@@ -109,7 +110,7 @@ class Monitor:
             self._own_clock.percent(),
             gpu_percent(backend),
         )
-        budget = memory["limit"] or backend.info()["total_memory"]
+        budget = memory["limit"] or device_properties(backend)["total_memory"]
         due = []
         with self._lock:
             self._samples.append(sample)
@@ -128,7 +129,7 @@ class Monitor:
                         exc_type=type(error),
                         exc_value=error,
                         exc_traceback=error.__traceback__,
-                        err_msg="Exception ignored in a callback of Backend.on_memory_pressure",
+                        err_msg="Exception ignored in a callback of Backend.telemetry.on_memory_pressure",
                         object=callback,
                     )
                 )
@@ -136,7 +137,7 @@ class Monitor:
 
 def checked_interval(interval: object) -> float:
     """The seconds between two samples."""
-    op = "Backend.enable_monitoring"
+    op = "Backend.telemetry.enable_monitoring"
     if isinstance(interval, bool) or not isinstance(interval, (int, float)):
         raise DTypeError(f"Got interval={interval!r}", op=op, remedy="Give a number of seconds.")
     if not 0.001 <= interval <= 86400:
@@ -159,3 +160,15 @@ def _run(owner: weakref.ref[Monitor], end: threading.Event, interval: float, sna
             return
         del monitor, backend
         end.wait(interval)
+
+
+def existing_monitor(backend: Backend) -> Monitor | None:
+    """The backend's monitor, if it was used."""
+    found: Monitor | None = vars(backend).get("_monitor")
+    return found
+
+
+def monitor_of(backend: Backend) -> Monitor:
+    """The backend's monitor, made at first use."""
+    found = existing_monitor(backend)
+    return vars(backend).setdefault("_monitor", Monitor(backend)) if found is None else found

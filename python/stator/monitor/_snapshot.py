@@ -1,4 +1,4 @@
-"""Snapshots: what Backend.top() gives, and the file through which another process asks for one.
+"""Snapshots: what Backend.telemetry.top() gives, and the file through which another process asks for one.
 
 The reader puts an empty file PATH.request beside the path; the process that monitors sees it at its next sample,
 writes the snapshot to PATH in one step, and removes the request. So nothing is written without a reader.
@@ -16,10 +16,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stator._backend import device_properties
 from stator.monitor import _figures
+from stator.telemetry import _telemetry
+from stator.telemetry._figures import NO_CALL
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 FORMAT = 1
 LARGEST = 10
@@ -27,12 +30,15 @@ SHOWN_HISTORY = 60
 
 
 def snapshot(backend: Backend) -> dict[str, Any]:
-    """See Backend.top."""
-    monitor = backend._monitor
+    """See Backend.telemetry.top."""
+    from stator.monitor._sampler import monitor_of
+
+    monitor = monitor_of(backend)
+    properties = device_properties(backend)
     live = sorted(backend.resources(), key=lambda resource: -resource["bytes"])
     ops: list[dict[str, Any]] = []
-    if backend.telemetry.enabled:
-        figures = backend.telemetry.snapshot()["ops"]
+    if _telemetry.options(backend)[0]:
+        figures: dict[str, Any] = {name or NO_CALL: found for name, found in _telemetry.figures(backend).items()}
         busiest = sorted(figures, key=lambda name: -figures[name]["wall_seconds"])[:LARGEST]
         ops = [
             {"op": name, "calls": figures[name]["calls"], "wall_seconds": figures[name]["wall_seconds"]}
@@ -44,8 +50,8 @@ def snapshot(backend: Backend) -> dict[str, Any]:
         "pid": os.getpid(),
         "program": " ".join(sys.argv)[:200],
         "device": backend.device_name,
-        "name": backend.info()["name"],
-        "total_memory": backend.info()["total_memory"],
+        "name": properties["name"],
+        "total_memory": properties["total_memory"],
         "usage": asdict(_figures.usage(backend, monitor.clock)),
         "limits": asdict(_figures.limits(backend, monitor.threshold)),
         "statistics": asdict(_figures.statistics(backend)),

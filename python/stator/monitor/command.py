@@ -27,7 +27,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument(
-        "path", type=Path, help="the path that the process gave to Backend.enable_monitoring(snapshot=)"
+        "path", type=Path, help="the path that the process gave to Backend.telemetry.enable_monitoring(snapshot=)"
     )
     parser.add_argument("--once", action="store_true", help="one table, not a live one")
     parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="seconds between two tables")
@@ -66,7 +66,7 @@ def _invalid(path: object, why: object) -> InvalidValueError:
     return InvalidValueError(
         f"{path} {why}",
         op="python -m stator top",
-        remedy="Give the path that Backend.enable_monitoring(snapshot=) has.",
+        remedy="Give the path that Backend.telemetry.enable_monitoring(snapshot=) has.",
     )
 
 
@@ -96,7 +96,7 @@ def ask(path: Path, timeout: float, pause: Callable[[float], None] = time.sleep)
         raise InvalidValueError(
             f"no snapshot can be asked for at {path}: {error}",
             op="python -m stator top",
-            remedy="Give the path that Backend.enable_monitoring(snapshot=) has.",
+            remedy="Give the path that Backend.telemetry.enable_monitoring(snapshot=) has.",
         ) from None
     end = time.monotonic() + timeout
     while os.path.lexists(request):
@@ -106,7 +106,7 @@ def ask(path: Path, timeout: float, pause: Callable[[float], None] = time.sleep)
             raise InvalidValueError(
                 f"no process wrote a snapshot to {path} within {timeout:g} seconds",
                 op="python -m stator top",
-                remedy="Call Backend.enable_monitoring(snapshot=) there, or wait longer with --timeout.",
+                remedy="Call Backend.telemetry.enable_monitoring(snapshot=) there, or wait longer with --timeout.",
             )
         pause(0.02)
     return read(path)

@@ -22,7 +22,7 @@ from stator.errors import (
 from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 
 def under_name(error: StatorError, op: str) -> StatorError:

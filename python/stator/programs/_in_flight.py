@@ -11,7 +11,7 @@ from stator.errors import InFlightError
 
 if TYPE_CHECKING:
     from stator._array import Array
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 
 class Use(NamedTuple):

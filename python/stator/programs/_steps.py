@@ -13,8 +13,7 @@ from stator.programs._arguments import array_of, function_of, kernel_of
 from stator.programs._program import Kernel, check_launch
 
 if TYPE_CHECKING:
-    from stator._backend import Stream
-    from stator.backend import Backend
+    from stator._backend import Backend, Stream
 
     Extent = int | tuple[int, ...] | Array
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stator._array import Array
+from stator._creation import asarray
 from stator._movement import concat
 from stator._movement_views import reshape
 from stator.errors import DTypeError, InvalidValueError, StatorError
@@ -18,10 +19,9 @@ from stator.programs._arguments import array_of, function_of, kernel_of, under_n
 from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
-    from stator._backend import Stream
-    from stator.backend import Backend
+    from stator._backend import Backend, Stream
 
-_OP = "Backend.batched"
+_OP = "Backend.programs.batched"
 
 
 def _columns(backend: Backend, problems: Sequence[object]) -> list[list[Any]]:
@@ -57,8 +57,8 @@ def _of_host(given: object, i: int) -> np.ndarray[Any, Any]:
 def _pack(backend: Backend, column: list[Any]) -> Array:
     """A new array of all elements, one problem's after the other's."""
     if not any(isinstance(value, Array) for value in column):
-        return backend.asarray(np.concatenate([value.reshape(-1) for value in column]))
-    parts = [backend.asarray(value) for value in column]
+        return asarray(np.concatenate([value.reshape(-1) for value in column]), device=backend)
+    parts = [asarray(value, device=backend) for value in column]
     return concat([reshape(part, (-1,)) for part in parts])
 
 
@@ -72,7 +72,7 @@ def batched(
     shared: int,
     stream: Stream | None,
 ) -> list[Any]:
-    """What Backend.batched does."""
+    """What Backend.programs.batched does."""
     whole(shared, _OP, "shared")
     whole(blocks, _OP, "blocks", 1)
     if not isinstance(problems, (list, tuple)):
@@ -91,7 +91,7 @@ def batched(
             packed = [_pack(backend, column) for column in columns]
             starts = [[0, *accumulate(math.prod(value.shape) for value in column)] for column in columns]
             if isinstance(kernel, Kernel):
-                offsets = backend.asarray(np.asarray(starts, "int64").reshape(-1))
+                offsets = asarray(np.asarray(starts, "int64").reshape(-1), device=backend)
                 threads = kernel.suggest_block(shared=shared) if block is None else block
                 kernel.launch((len(problems), blocks), threads, offsets, *packed, *args, shared=shared)
             views = [

@@ -6,13 +6,13 @@ from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from stator._backend import current_stream, device_properties
 from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError
 from stator.programs import _program
 from stator.programs._arguments import kernel_of, under_name, whole
 
 if TYPE_CHECKING:
-    from stator._backend import Event, Stream
-    from stator.backend import Backend
+    from stator._backend import Backend, Event, Stream
     from stator.programs._program import Kernel
 
     Extent = int | tuple[int, ...]
@@ -57,8 +57,8 @@ def launches_of(backend: Backend) -> dict[int, Launched]:
     return found
 
 
-def is_supported(backend: Backend, op: str = "Backend.is_cooperative_groups_supported") -> bool:
-    """What Backend.is_cooperative_groups_supported does."""
+def is_supported(backend: Backend, op: str = "Backend.programs.supports_cooperative") -> bool:
+    """What Backend.programs.supports_cooperative does."""
     try:
         return _program.has_cooperative_launch(backend)
     except StatorError as error:
@@ -76,15 +76,15 @@ def require_cooperative(backend: Backend, op: str) -> None:
 
 
 def suggest_config(backend: Backend, kernel: Kernel, elements: int, shared: int) -> CooperativeConfig:
-    """What Backend.suggest_cooperative_config does."""
-    op = "Backend.suggest_cooperative_config"
+    """What Backend.programs.suggest_cooperative does."""
+    op = "Backend.programs.suggest_cooperative"
     whole(shared, op, "shared")
     wanted = whole(elements, op, "elements", 1)
     kernel = kernel_of(backend, kernel, op)
     require_cooperative(backend, op)
     try:
         threads = kernel.suggest_block(shared=shared)
-        resident = kernel.occupancy(threads, shared=shared) * backend.info()["multiprocessors"]
+        resident = kernel.occupancy(threads, shared=shared) * device_properties(backend)["multiprocessors"]
     except StatorError as error:
         raise under_name(error, op) from None
     return CooperativeConfig(min(resident, -(-wanted // threads)), threads)
@@ -102,8 +102,8 @@ def launch(
     shared: int,
     stream: Stream | None,
 ) -> int:
-    """What Backend.launch_cooperative_kernel does."""
-    op = "Backend.launch_cooperative_kernel"
+    """What Backend.programs.launch_cooperative does."""
+    op = "Backend.programs.launch_cooperative"
     whole(shared, op, "shared")
     if not isinstance(config, tuple) or len(config) != 2:
         raise DTypeError(
@@ -116,7 +116,7 @@ def launch(
     grid, block = config
     blocks, threads = _product(grid, op), _product(block, op)
     try:
-        on = backend.current_stream if stream is None else backend.stream(stream)
+        on = current_stream(backend) if stream is None else backend.stream(stream)
         start = on.record()
         kernel.launch(grid, block, *args, shared=shared, cooperative=True, stream=on)
         end = on.record()
@@ -129,8 +129,8 @@ def launch(
 
 
 def finish(backend: Backend, launched: int) -> CooperativeReport:
-    """What Backend.finish_cooperative_kernel does."""
-    op = "Backend.finish_cooperative_kernel"
+    """What Backend.programs.finish_cooperative does."""
+    op = "Backend.programs.finish_cooperative"
     number = whole(launched, op, "launched")
     found = launches_of(backend).pop(number, None)
     if found is None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stator._array import Array
+from stator._creation import zeros
 from stator.errors import DTypeError, InvalidValueError, StatorError
 from stator.programs._arguments import record_type, records_of, under_name, whole
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 # What stator/diagnostics.hpp has in front of the records.
 _HEADER = np.dtype(
@@ -27,7 +28,7 @@ class DiagnosticsReport(NamedTuple):
 
 
 class Diagnostics:
-    """Room for records of a fixed size that kernels append, made by Backend.diagnostics().
+    """Room for records of a fixed size that kernels append, made by Backend.programs.diagnostics().
 
     Not thread-safe. After an error its records and counts are as they were.
     """
@@ -39,7 +40,7 @@ class Diagnostics:
     array: Array
 
     def __init__(self, backend: Backend, capacity: int, dtype: Any) -> None:
-        op = "Backend.diagnostics"
+        op = "Backend.programs.diagnostics"
         self.backend = backend
         self.capacity = whole(capacity, op, "capacity", 1)
         self.dtype = record_type(dtype, op)
@@ -47,7 +48,7 @@ class Diagnostics:
         try:
             if nbytes >= 2**63:
                 raise InvalidValueError(f"{nbytes} bytes", op=op, remedy="Make room for fewer records.")
-            self.array = backend.zeros(nbytes, dtype="uint8")
+            self.array = zeros(nbytes, dtype="uint8", device=backend)
             self.clear()
         except StatorError as error:
             raise under_name(error, op) from None

@@ -22,7 +22,7 @@ from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
     from stator._array import Array
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 
 class ProgramCacheInfo(NamedTuple):
@@ -88,6 +88,12 @@ class ProgramCache:
             self._evictions += 1
 
 
+def cache_of(backend: Backend) -> ProgramCache:
+    """The backend's cache of programs, made at first use."""
+    found: ProgramCache | None = vars(backend).get("_programs")
+    return vars(backend).setdefault("_programs", ProgramCache()) if found is None else found
+
+
 @cache
 def include_options() -> tuple[str, ...]:
     """NVRTC's options for the folders of headers: stator/diagnostics.hpp and its neighbours, and those of CUDA.
@@ -127,7 +133,7 @@ def compile_program(
     if not isinstance(source, (str, bytes)):
         raise DTypeError(f"source is of type {type(source).__name__}", op=_OP, remedy="Give a str, or bytes of code.")
     key = (source, names, tuple(options))
-    programs = backend._programs
+    programs = cache_of(backend)
     program = programs.get(key)
     if program is None:
         if isinstance(source, bytes):
@@ -157,7 +163,7 @@ def _compiled(backend: Backend, source: str, names: tuple[str, ...], options: tu
 
 @dataclass(frozen=True)
 class KernelDescriptor:
-    """What Backend.create_kernel compiles: the arguments of Backend.compile."""
+    """What Backend.programs.create_kernel compiles: the arguments of Backend.compile."""
 
     name: str
     source: str | bytes
@@ -165,19 +171,21 @@ class KernelDescriptor:
 
 
 def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
-    """What Backend.create_kernel does."""
+    """What Backend.programs.create_kernel does."""
     if not isinstance(descriptor, KernelDescriptor):
         raise DTypeError(
             f"descriptor is of type {type(descriptor).__name__}",
-            op="Backend.create_kernel",
+            op="Backend.programs.create_kernel",
             remedy="Give a stator.programs.KernelDescriptor.",
         )
-    return backend.compile(descriptor.source, descriptor.name, descriptor.options)
+    made = compile_program(backend, descriptor.source, descriptor.name, descriptor.options)
+    assert not isinstance(made, tuple)  # of one name
+    return made
 
 
 def uniform_values(backend: Backend, kernel: Kernel, buffers: Sequence[Array], uniform_data: bytes) -> list[bytes]:
-    """The values after the buffers that Backend.execute_kernel is given, after its checks."""
-    op = "Backend.execute_kernel"
+    """The values after the buffers of BackendAdapter.execute_kernel, checked."""
+    op = "BackendAdapter.execute_kernel"
     kernel_of(backend, kernel, op)
     if not isinstance(buffers, (list, tuple)):
         raise DTypeError(f"buffers is of type {type(buffers).__name__}", op=op, remedy="Give a list of Arrays.")

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stator._array import Array
+from stator._creation import asarray
 from stator.errors import DTypeError, ShapeError, StatorError
 from stator.programs._arguments import array_of, under_name
 
 if TYPE_CHECKING:
+    from stator._backend import Backend
     from stator._typing import ArrayLike
-    from stator.backend import Backend
 
 
 def read_selected(backend: Backend, x: Array, mask: ArrayLike) -> np.ndarray[Any, Any]:
-    """What Backend.read_selected does."""
-    op = "Backend.read_selected"
+    """What Backend.transfers.read_selected does."""
+    op = "Backend.transfers.read_selected"
     x = array_of(backend, x, op, "x")
     try:
-        chosen = mask if isinstance(mask, Array) else backend.asarray(mask)
+        chosen = mask if isinstance(mask, Array) else asarray(mask, device=backend)
     except StatorError as error:
         raise under_name(error, op) from None
     chosen = array_of(backend, chosen, op, "mask")

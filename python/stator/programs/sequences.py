@@ -12,7 +12,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stator import _backend
-from stator._backend import Entered
+from stator._backend import Entered, current_stream
 from stator.errors import BackendClosedError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.graphs import _graph
 from stator.graphs.graphs import capture
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stator._array import Array
-    from stator._backend import Event, Stream
+    from stator._backend import Backend, Event, Stream
     from stator._typing import StreamLike
-    from stator.backend import Backend
     from stator.graphs._graph import Graph
     from stator.programs._steps import Extent
 
@@ -141,7 +140,7 @@ class _Run:
 
 
 class LaunchSequence:
-    """Uploads, a prefix, a part that is repeated, and reads, made by Backend.sequence(). Thread-safe.
+    """Uploads, a prefix, a part that is repeated, and reads, made by Backend.programs.sequence(). Thread-safe.
 
     The methods that describe it return the sequence. Those that run it first check everything: that the backend is
     open and the stream is not being captured, that arrays are of the backend and alive, ranges inside them, outputs
@@ -261,7 +260,7 @@ class LaunchSequence:
             run.abandon()
             raise
         end = time.perf_counter_ns()
-        on_cpu = self._backend.device.type == "cpu"
+        on_cpu = self._backend.device_name == "cpu"
         device = None if on_cpu else round(1e6 * last.milliseconds_since(first[0]))
         return SequenceTimes(end - start, device, enqueued - start, end - enqueued)
 
@@ -389,7 +388,7 @@ class LaunchSequence:
         with self._lock:
             given = [r.host for r in self._reads] if outputs is None else _outputs(outputs, len(self._reads), op)
             writes, reads, uses = self._checked(op, given)
-            lent = lent or (waits and self._backend.device.type == "cpu")  # where memory between would be a copy more
+            lent = lent or (waits and self._backend.device_name == "cpu")  # where memory between would be a copy more
             run.enter(uses, op)
             run.enqueued(self._enqueue(writes, reads, lent, before), writes, given)
 
@@ -444,7 +443,7 @@ def _outputs(outputs: object, count: int, op: str) -> list[Any]:
 def sequence(
     backend: Backend, grid: Extent | None, block: int | tuple[int, ...] | None, stream: StreamLike | None
 ) -> LaunchSequence:
-    """What Backend.sequence does."""
-    with _named("Backend.sequence"):
-        on = backend.current_stream if stream is None else backend.stream(stream)
+    """What Backend.programs.sequence does."""
+    with _named("Backend.programs.sequence"):
+        on = current_stream(backend) if stream is None else backend.stream(stream)
     return LaunchSequence(backend, grid, block, on)

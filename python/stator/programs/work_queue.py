@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stator._backend import emulated
+from stator._backend import current_stream, device_properties, emulated
+from stator._creation import zeros
 from stator.errors import DTypeError, InvalidValueError, QueueFullError, StatorError
 from stator.memory import pinned_empty
 from stator.programs._arguments import function_of, kernel_of, record_type, records_of, under_name, whole
@@ -23,10 +24,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stator._array import Array
-    from stator._backend import Event, Stream
-    from stator.backend import Backend
+    from stator._backend import Backend, Event, Stream
 
-_OP = "Backend.work_queue"
+_OP = "Backend.programs.work_queue"
 _LAYOUT = struct.Struct("<QQQQIIQ")  # of stator::WorkQueue, in stator/work_queue.hpp
 _NONE = 2**64 - 1
 
@@ -115,11 +115,11 @@ class Ring:
                 op=_OP,
                 remedy="Include <stator/work_queue.hpp> and let its first parameter be a stator::WorkQueue<Item>.",
             )
-        self._stream = backend.current_stream if stream is None else backend.stream(stream)
+        self._stream = current_stream(backend) if stream is None else backend.stream(stream)
         self._kernel, self._args, self._shared = kernel, args, shared
         self._block = kernel.suggest_block(shared=shared) if block is None else block
         if blocks is None:
-            resident = kernel.occupancy(self._block, shared=shared) * backend.info()["multiprocessors"]
+            resident = kernel.occupancy(self._block, shared=shared) * device_properties(backend)["multiprocessors"]
             blocks = max(1, min(capacity, resident))
         self._blocks = blocks
         self._capacity, self._item = capacity, item
@@ -130,8 +130,8 @@ class Ring:
         self._words = memory[: 8 * words].view("u8")
         self._slots = memory[start:].view(item)
         with self._stream:
-            self._claimed: Array = backend.zeros(1, dtype="uint64")
-        # The host puts no items while an emulated kernel runs.
+            self._claimed: Array = zeros(1, dtype="uint64", device=backend)
+        # Nothing is put while an emulated kernel runs.
         self._polls = 0 if emulated("cuda") else polls
         self._put = self._launches = 0
         self._owed = False  # an item may have no launch after it
@@ -227,7 +227,7 @@ class Ring:
 
 
 class WorkQueue:
-    """A queue of items, made by Backend.work_queue(). Thread-safe; `with queue:` finishes it at the end."""
+    """A queue of items, made by Backend.programs.work_queue(). Thread-safe; `with queue:` finishes it at the end."""
 
     def __init__(self, worker: Calls | Ring, capacity: int, item: np.dtype[Any]) -> None:
         self._worker: Calls | Ring | None = worker
@@ -315,7 +315,7 @@ def work_queue(
     polls: int,
     stream: Stream | None,
 ) -> WorkQueue:
-    """What Backend.work_queue does."""
+    """What Backend.programs.work_queue does."""
     room = whole(capacity, _OP, "capacity", 1)
     dtype = record_type(item, _OP, "item")
     whole(shared, _OP, "shared")

@@ -6,10 +6,13 @@ import itertools
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stator._recovery.hook import unraisable
 from stator.errors import CleanupError
+
+if TYPE_CHECKING:
+    from stator._backend import Backend
 
 _numbers = itertools.count()
 
@@ -131,3 +134,11 @@ def raise_collected(raised: list[BaseException], op: str) -> None:
     )
     collected.errors = tuple(raised)
     raise collected from raised[0]
+
+
+def cleanups_of(backend: Backend) -> CleanupStack:
+    """The backend's cleanups, made at first use."""
+    if vars(backend).get("_cleanups") is None:
+        vars(backend).setdefault("_cleanups", CleanupStack())
+    found: CleanupStack = vars(backend)["_cleanups"]
+    return found

@@ -10,7 +10,7 @@ from stator.errors import DTypeError, ResourceClosedError
 from stator.scopes._cleanups import Cleanup, CleanupStack, of_process
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -94,7 +94,7 @@ class ScopedResource(Generic[T]):
 class ManagedResource(ScopedResource[T]):
     """As ScopedResource; the cleanup also runs when its backend closes, and at the end of the process.
 
-    Of several the newest is cleaned up first. Backend.create_resource_with_cleanup makes those of a backend; made by
+    Of several the newest is cleaned up first. Backend.scopes.create_resource makes those of a backend; made by
     this constructor it belongs to the process.
     """
 

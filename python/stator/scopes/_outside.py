@@ -11,7 +11,7 @@ from stator._backend import Entered
 
 if TYPE_CHECKING:
     from stator._array import Array
-    from stator.backend import Backend
+    from stator._backend import Backend
 
     Scopes = tuple[tuple[_backend.Backend, int], ...]
 

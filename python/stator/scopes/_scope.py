@@ -10,14 +10,14 @@ from stator import _backend, _sparse
 from stator._array import Array
 from stator._backend import Entered, Event
 from stator.errors import BackendClosedError, DTypeError, InFlightError, InvalidValueError
-from stator.memory._methods import byte_count
+from stator.memory._arguments import byte_count
 from stator.scopes import _scopes
-from stator.scopes._cleanups import CleanupStack, raise_collected
+from stator.scopes._cleanups import CleanupStack, cleanups_of, raise_collected
 from stator.scopes._held import ScopedResource
 from stator.scopes._outside import number_in
 
 if TYPE_CHECKING:
-    from stator.backend import Backend
+    from stator._backend import Backend
 
 T = TypeVar("T")
 
@@ -30,6 +30,14 @@ def innermost(backend: Backend) -> tuple[int, Scope | None]:
     """The number of the backend's innermost scope, and the scope; 0 and None where there is none."""
     number = number_in(_backend.current_scopes(), backend)
     return number, _open.get(number)
+
+
+def stack_of(backend: Backend, op: str) -> CleanupStack:
+    """The cleanups of the backend's innermost scope, else its own. BackendClosedError where it is closed."""
+    if backend.closed:
+        raise BackendClosedError(f"The backend on {backend.device_name} is closed", op=op, remedy="Open a new Backend.")
+    scope = innermost(backend)[1]
+    return cleanups_of(backend) if scope is None else scope._cleanups
 
 
 def scope_of_its_own(backend: Backend) -> Entered:
@@ -137,8 +145,6 @@ class Scope(Entered):
         return value
 
     def _keep_resource(self, resource: ScopedResource[Any]) -> None:
-        from stator.scopes._methods import cleanups_of
-
         if resource._entry.stack is self._cleanups:
             around = self._around[1]
             (cleanups_of(self._backend) if around is None else around._cleanups).push(resource._entry)

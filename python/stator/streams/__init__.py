@@ -18,7 +18,7 @@ def __dir__() -> list[str]:
 
 
 class StreamPool:
-    """Streams of a backend that are returned in turn, made by Backend.stream_pool(). Thread-safe."""
+    """Streams of a backend in turn, made by Backend.streams.pool(). Thread-safe."""
 
     def __init__(self, streams: tuple[Stream, ...]) -> None:
         self._streams = streams

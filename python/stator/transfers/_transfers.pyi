@@ -3,10 +3,10 @@ from collections.abc import Sequence
 from typing import Any
 import numpy as np
 from stator._array import Array
+from stator._backend import Backend
 from stator._backend import Event
 from stator._backend import Stream
 from stator._typing import StreamLike
-from stator.backend import Backend
 
 class PendingReads:
     def __init__(self) -> None: ...
@@ -34,11 +34,11 @@ def host_bytes(host: object, array: Array, write: bool, op: str) -> np.ndarray[A
     """The host's memory as a NumPy array of bytes."""
     ...
 def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
-    """What Backend.read_ranges does."""
+    """What Backend.transfers.read_ranges does."""
     ...
 def write(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> None:
     """As write_ranges(), but asynchronous on every device, and lent: the memory must stay unmodified until then."""
     ...
 def write_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
-    """What Backend.write_ranges does."""
+    """What Backend.transfers.write_ranges does."""
     ...

@@ -85,7 +85,7 @@ cdef class Graph:
 
     def save(self, path: str | PathLike[str], *, inputs: Sequence[Array] = (),
              outputs: Sequence[Array] = ()) -> None:
-        """Writes a recorded graph to a file, which Backend.load_graph reads in any process as a function.
+        """Writes a recorded graph to a file, which Backend.graphs.load reads in any process as a function.
 
         inputs: arrays that the work uses, which become the function's arguments; others are constants, whose values of
         now are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError where the capture
@@ -95,7 +95,7 @@ cdef class Graph:
         >>> with be.capture(record=True) as graph:
         ...     y = x * 2
         >>> graph.save(path, inputs=[x], outputs=[y])
-        >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
+        >>> be.graphs.load(path)(be.full(3, 4.0)).tolist()
         [8.0, 8.0, 8.0]
         """
         from stator.graphs.graph_files import save_graph
@@ -414,8 +414,8 @@ cdef class GraphPart:
 def begin_part(condition: Array, limit: int | None, stream: Stream) -> GraphPart:
     """Begins a loop, or a branch where there is no limit."""
     cdef GraphPart part = GraphPart.__new__(GraphPart)
-    cdef Array given = as_array(condition, "Backend.cond" if limit is None else "Backend.while_loop")
-    cdef int64_t rounds = 0 if limit is None else to_int(limit, "Backend.while_loop", "limit")
+    cdef Array given = as_array(condition, "Backend.graphs.cond" if limit is None else "Backend.graphs.while_loop")
+    cdef int64_t rounds = 0 if limit is None else to_int(limit, "Backend.graphs.while_loop", "limit")
     cdef bint repeats = limit is not None
     part.on = (<Stream?>stream).c
     with nogil:
@@ -429,7 +429,7 @@ def begin_part(condition: Array, limit: int | None, stream: Stream) -> GraphPart
 def end_part(part: GraphPart, condition: Array) -> None:
     """Ends it. The condition says whether there is another round."""
     cdef GraphPart of = <GraphPart?>part
-    cdef Array given = as_array(condition, "Backend.while_loop")
+    cdef Array given = as_array(condition, "Backend.graphs.while_loop")
     with nogil:
         cpp.end_part(of.c, given.c, of.on)
 

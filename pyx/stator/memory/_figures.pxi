@@ -23,3 +23,21 @@ cdef dict figures_as_dict(const cpp.MemoryStats* s):
         "largest_cached_bytes": largest,
         "fragmentation": fragmentation,
     }
+
+
+def memory_stats(backend: Backend) -> dict[str, Any]:
+    """The figures of the backend's pool, as Backend.memory.stats() gives them."""
+    cdef Backend owner = as_backend(backend, "Backend.memory.stats")
+    cdef cpp.MemoryStats s
+    settle()
+    with nogil:
+        s = owner.c.memory()
+    return figures_as_dict(&s)
+
+
+def empty_cache(backend: Backend) -> None:
+    """Gives cached memory of the backend back to the device."""
+    cdef Backend owner = as_backend(backend, "Backend.memory.empty_cache")
+    with nogil:
+        owner.c.empty_cache()
+    settle()

@@ -40,7 +40,7 @@ cdef object place_name(Array array, int place):
 
 def kind(backend: Backend) -> str:
     """What managed memory is on the device: "managed" by CUDA, "pinned" in its stead, or "host"."""
-    cdef Backend owner = as_backend(backend, "Backend.managed")
+    cdef Backend owner = as_backend(backend, "Backend.memory.managed")
     cdef cpp.ManagedKind found
     with nogil:
         found = cpp.managed_kind(owner.c)
@@ -48,13 +48,13 @@ def kind(backend: Backend) -> str:
 
 
 def managed(backend: Backend, shape: int | Sequence[int], dtype: DTypeLike | None) -> Array:
-    """See Backend.managed."""
-    cdef Backend owner = as_backend(backend, "Backend.managed")
-    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype, "Backend.managed")
+    """See Backend.memory.managed."""
+    cdef Backend owner = as_backend(backend, "Backend.memory.managed")
+    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype, "Backend.memory.managed")
     cdef Dims dims
     cdef CppStream stream
     cdef Array out = new_array(owner)
-    to_dims(shape, dims, "Backend.managed")
+    to_dims(shape, dims, "Backend.memory.managed")
     enter(owner, stream)
     with nogil:
         out.c = cpp.managed(owner.c, dims, code)
@@ -76,27 +76,28 @@ cdef int move(Backend backend, object memory, int place, object stream, str op) 
 
 
 def prefetch_to_device(backend: Backend, memory: object, device: object, stream: StreamLike | None) -> None:
-    """See Backend.prefetch_to_device."""
-    cdef Backend owner = as_backend(backend, "Backend.prefetch_to_device")
+    """See Backend.memory.prefetch_to_device."""
+    cdef Backend owner = as_backend(backend, "Backend.memory.prefetch_to_device")
     cdef int place
     if device is None:
         place = owner.c.device().index
     else:
         from stator.memory._unified import device_index
-        place = device_index(backend, device, "Backend.prefetch_to_device")
-    move(owner, memory, place, stream, "Backend.prefetch_to_device")
+        place = device_index(backend, device, "Backend.memory.prefetch_to_device")
+    move(owner, memory, place, stream, "Backend.memory.prefetch_to_device")
 
 
 def prefetch_to_host(backend: Backend, memory: object, stream: StreamLike | None) -> None:
-    """See Backend.prefetch_to_host."""
-    move(as_backend(backend, "Backend.prefetch_to_host"), memory, cpp.host_place, stream, "Backend.prefetch_to_host")
+    """See Backend.memory.prefetch_to_host."""
+    cdef str op = "Backend.memory.prefetch_to_host"
+    move(as_backend(backend, op), memory, cpp.host_place, stream, op)
 
 
 def advise(x: Array, advice: str, place: int | None) -> None:
-    """Gives advice about the pages of an array; `place` is the index of a device, None the host."""
-    cdef Array array = as_given(x, "Backend.set_memory_advice")
+    """Gives advice about the pages of an array; place is the index of a device, None the host."""
+    cdef Array array = as_given(x, "Backend.memory.advise")
     cdef int where = cpp.host_place if place is None else place
-    cdef int which = to_choice(advice, ADVICE, "Backend.set_memory_advice", "advice")
+    cdef int which = to_choice(advice, ADVICE, "Backend.memory.advise", "advice")
     with nogil:
         cpp.advise(array.c, <cpp.Advice>(which + 1), where)
 

@@ -22,20 +22,20 @@ def numbers_of(ops: Sequence[str]) -> list[int]:
         for name in {row["call"], row["family"]}:
             found.setdefault(name, []).append(number)
     if not isinstance(ops, (list, tuple, set, frozenset)):
-        raise wrong_type(ops, "Backend.prepare", "ops", "a list of names of ops")
+        raise wrong_type(ops, "Backend.graphs.prepare", "ops", "a list of names of ops")
     for name in ops:
         if not isinstance(name, str):
-            raise wrong_type(name, "Backend.prepare", "ops", "a list of names of ops")
+            raise wrong_type(name, "Backend.graphs.prepare", "ops", "a list of names of ops")
         if name not in found:
             near = " or ".join(get_close_matches(name, found, 3, 0.5)) or "one of stator.op_table()"
-            raise InvalidValueError(f"There is no op {name!r}", op="Backend.prepare", remedy=f"Name {near}.")
+            raise InvalidValueError(f"There is no op {name!r}", op="Backend.graphs.prepare", remedy=f"Name {near}.")
         out += found[name]
     return out
 
 
 def prepare(backend: Backend, ops: Sequence[str] | None) -> None:
-    """What Backend.prepare does, on the current stream."""
-    cdef Backend owner = as_backend(backend, "Backend.prepare")
+    """What Backend.graphs.prepare does, on the current stream."""
+    cdef Backend owner = as_backend(backend, "Backend.graphs.prepare")
     cdef vector[Op] chosen
     cdef CppStream stream
     cdef int number

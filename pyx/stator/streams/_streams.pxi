@@ -23,10 +23,11 @@ cdef int enter_stream(Backend backend, object value, cpp.Stream& stream, str op)
 
 cdef Stream as_stream(Backend backend, object value, str op):
     if not isinstance(value, Stream):
-        return external_stream(backend, value, op)
+        return wrap_stream(backend, value, op)
     if (<Stream>value).backend is not backend:
         raise BackendMismatchError("the stream is of another backend", op=op,
-                                   remedy="Take one of this backend's streams, or wrap it with external_stream().")
+                                   remedy="Take one of this backend's streams, or wrap it with "
+                                          "Backend.streams.external().")
     return <Stream>value
 
 
@@ -37,7 +38,7 @@ cdef Stream new_stream(Backend backend, cpp.Stream c):
     return out
 
 
-cdef Stream external_stream(Backend backend, object value, str op):
+cdef Stream wrap_stream(Backend backend, object value, str op):
     cdef uintptr_t handle
     cdef cpp.Stream out
     if not hasattr(value, "__cuda_stream__"):
@@ -57,6 +58,40 @@ cdef Stream external_stream(Backend backend, object value, str op):
     return new_stream(backend, out)
 
 
+def external_stream(backend: Backend, stream: StreamLike) -> Stream:
+    """The stream of another library as one of the backend, as Backend.streams.external() gives it."""
+    cdef Backend owner = as_backend(backend, "Backend.streams.external")
+    if isinstance(stream, Stream) and (<Stream>stream).backend is owner:
+        return stream
+    return wrap_stream(owner, stream, "Backend.streams.external")
+
+
+def pool_streams(backend: Backend, count: int, priority: int) -> tuple[Stream, ...]:
+    """Streams after the default one that have the priority, as many as asked for."""
+    cdef Backend owner = as_backend(backend, "Backend.streams.pool")
+    cdef vector[cpp.Stream] found
+    cdef int wanted = to_priority(priority, "Backend.streams.pool")
+    cdef int64_t many = to_int(count, "Backend.streams.pool", "count")
+    cdef int at_most = <int>min(max(many, 0), 2**31 - 1)
+    with nogil:
+        found = owner.c.streams(at_most, wanted)
+    return tuple([new_stream(owner, found[i]) for i in range(found.size())])
+
+
+def stream_count(backend: Backend) -> int:
+    """The number of streams in the backend's pool; stream 0 is the default one."""
+    return as_backend(backend, "Backend.streams").c.stream_count()
+
+
+def priority_range(backend: Backend) -> tuple[int, int]:
+    """The least and the greatest priority of the backend's streams; the greatest is the lower number."""
+    cdef Backend owner = as_backend(backend, "Backend.streams.priority_range")
+    cdef cpp.PriorityRange out
+    with nogil:
+        out = owner.c.priority_range()
+    return out.least, out.greatest
+
+
 cdef void drop_owner(void* owner) noexcept with gil:
     Py_DECREF(<object>owner)
 
@@ -69,7 +104,7 @@ cdef void run_callback(void* cell) noexcept with gil:
 cdef int to_priority(object value, str op) except? -1:
     cdef int64_t number = to_int(value, op, "priority")
     if not -2**31 <= number < 2**31:
-        raise InvalidValueError(f"priority={number}", op=op, remedy="See Backend.priority_range.")
+        raise InvalidValueError(f"priority={number}", op=op, remedy="See Backend.streams.priority_range.")
     return <int>number
 
 

@@ -84,14 +84,14 @@ def reset(backend: Backend) -> None:
 
 def begin_trace(backend: Backend) -> None:
     """From now on every call is noted."""
-    cdef Backend owner = as_backend(backend, "Backend.profile")
+    cdef Backend owner = as_backend(backend, "Backend.telemetry.profile")
     with nogil:
         cpp.begin_trace(owner.c)
 
 
 def end_trace(backend: Backend) -> tuple[list[tuple[str, int, float, float, int, float, float]], int]:
     """The calls since begin_trace, and the number of those that it had no room for."""
-    cdef Backend owner = as_backend(backend, "Backend.profile")
+    cdef Backend owner = as_backend(backend, "Backend.telemetry.profile")
     cdef vector[cpp.TraceRange] found
     cdef uint64_t dropped = 0
     cdef size_t i
@@ -102,13 +102,13 @@ def end_trace(backend: Backend) -> tuple[list[tuple[str, int, float, float, int,
 
 
 cdef class SyncDebug:
-    """What Backend.sync_debug() returns: the end of a `with` statement ends what begin() began."""
+    """What Backend.telemetry.sync_debug() returns: the end of a `with` statement ends what begin() began."""
     cdef Backend _owner
     cdef int _before
     cdef bint _begun
 
     def __init__(self, backend: Backend) -> None:
-        self._owner = as_backend(backend, "Backend.sync_debug")
+        self._owner = as_backend(backend, "Backend.telemetry.sync_debug")
 
     def begin(self, reports: int) -> None:
         """0: calls that wait are not reported, 1: they warn, 2: they raise."""

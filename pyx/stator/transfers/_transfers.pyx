@@ -96,13 +96,14 @@ def copy_to(array: Array, host: object, offset: int, stream: StreamLike | None) 
 
 
 def write_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
-    """What Backend.write_ranges does."""
-    transfer(backend, checked(ranges, "Backend.write_ranges"), False, stream, "Backend.write_ranges")
+    """What Backend.transfers.write_ranges does."""
+    cdef str op = "Backend.transfers.write_ranges"
+    transfer(backend, checked(ranges, op), False, stream, op)
 
 
 def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
-    """What Backend.read_ranges does."""
-    transfer(backend, checked(ranges, "Backend.read_ranges"), True, stream, "Backend.read_ranges")
+    """What Backend.transfers.read_ranges does."""
+    transfer(backend, checked(ranges, "Backend.transfers.read_ranges"), True, stream, "Backend.transfers.read_ranges")
 
 
 def check_ranges(backend: Backend, ranges: list[tuple[Array, int, object]], to_host: bool, op: str) -> None:
@@ -117,7 +118,7 @@ def check_ranges(backend: Backend, ranges: list[tuple[Array, int, object]], to_h
 
 def write(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> None:
     """As write_ranges(), but asynchronous on every device, and lent: the memory must stay unmodified until then."""
-    transfer(backend, ranges, False, stream, "Backend.write_ranges", cpp.lent if lent else cpp.staged)
+    transfer(backend, ranges, False, stream, "Backend.transfers.write_ranges", cpp.lent if lent else cpp.staged)
 
 
 cdef class PendingReads:
@@ -152,7 +153,7 @@ def begin_reads(backend: Backend, ranges: list[tuple[Array, int, object]], strea
     cdef vector[cpp.ByteRange] found
     cdef CppStream on
     cdef cpp.HostMemory memory = cpp.lent if lent else cpp.staged
-    cdef str op = "Backend.read_ranges"
+    cdef str op = "Backend.transfers.read_ranges"
     out.kept = []
     to_ranges(backend, ranges, True, op, found, out.kept)
     enter_stream(backend, stream, on, op)

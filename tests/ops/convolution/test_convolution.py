@@ -251,10 +251,10 @@ def test_gradients_take_their_scratch_memory_in_turn(be):
     """That of the gradient of x, a rearranged weight, is free when that of the weight's, a part of it, is taken."""
     with stator.Backend(be.device_name) as own:
         x, w, grad = (own.ones(shape, dtype="float32") for shape in ((1, 128, 8, 8), (128, 128, 8, 8), (1, 128, 1, 1)))
-        before = own.memory_stats()["live_bytes"]
+        before = own.memory.stats()["live_bytes"]
         gradients = nn.conv2d_backward(grad, x, w)
         own.synchronize()
-        assert own.memory_stats()["peak_bytes"] - before < 2.5 * w.nbytes
+        assert own.memory.stats()["peak_bytes"] - before < 2.5 * w.nbytes
         del gradients
 
 

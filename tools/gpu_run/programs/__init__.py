@@ -25,7 +25,7 @@ def main(check: Callable[[Any, bool], dict[str, Any]]) -> int:
     import stator
 
     with stator.Backend("cuda") as be, be.use():
-        small = be.device_info().emulated if args.sizes == "auto" else args.sizes == "small"
+        small = be.devices.info().emulated if args.sizes == "auto" else args.sizes == "small"
         try:
             found, code = check(be, small), 0
             be.synchronize()
@@ -37,5 +37,5 @@ def main(check: Callable[[Any, bool], dict[str, Any]]) -> int:
 
 def emulated(be: Any, why: str) -> None:
     """Ends the program on an emulated device."""
-    if be.device_info().emulated:
+    if be.devices.info().emulated:
         raise NotAvailableHereError(f"emulated device: {why}")

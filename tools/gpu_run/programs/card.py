@@ -34,7 +34,7 @@ def main() -> int:
     link_openblas(Path(sys.argv[1]))
     with stator.Backend("cuda") as be, be.use():
         assert stator.sum(be.ones(1000)).item() == 1000
-        info = be.device_info()
+        info = be.devices.info()
         packages = ("numpy", "scipy", "torch", "cupy-cuda13x", "pytest", "pytest-xdist")
         card = {
             "name": info.name,
@@ -42,7 +42,7 @@ def main() -> int:
             "cuda": info.runtime,
             "capability": info.compute_capability,
             "memory": info.memory_total,
-            "multiprocessors": be.info()["multiprocessors"],
+            "multiprocessors": be.devices.properties()["multiprocessors"],
             "emulated": info.emulated,
             "python": platform.python_version(),
             "stator": stator.__version__,

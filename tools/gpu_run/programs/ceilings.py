@@ -56,7 +56,7 @@ __global__ void nothing() {}
 
 
 def check(be: Any, small: bool) -> dict[str, Any]:
-    stream, processors = be.current_stream, be.info()["multiprocessors"]
+    stream, processors = be.current_stream, be.devices.properties()["multiprocessors"]
     repeats = 1 if small else 5
 
     def best(work: Callable[[], Any]) -> float:

@@ -12,13 +12,13 @@ def nested(be: Any, x: Any) -> Any:
 
     def inner(carry: Any) -> Any:
         k, y = carry
-        return k + 1, be.cond(y[0] < 0, lambda y: y + 1.25, lambda y: y + 1, y)
+        return k + 1, be.graphs.cond(y[0] < 0, lambda y: y + 1.25, lambda y: y + 1, y)
 
     def outer(carry: Any) -> Any:
         k, y = carry
-        return k + 1, be.while_loop(lambda c: c[0] < 4, inner, (be.zeros((), dtype="int64"), y))[1]
+        return k + 1, be.graphs.while_loop(lambda c: c[0] < 4, inner, (be.zeros((), dtype="int64"), y))[1]
 
-    return be.while_loop(lambda c: c[0] < 3, outer, (be.zeros((), dtype="int64"), x))[1]
+    return be.graphs.while_loop(lambda c: c[0] < 3, outer, (be.zeros((), dtype="int64"), x))[1]
 
 
 def check(be: Any, small: bool) -> dict[str, Any]:

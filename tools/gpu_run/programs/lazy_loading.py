@@ -22,7 +22,7 @@ def check(be: Any, small: bool) -> dict[str, Any]:
 
     emulated(be, "all kernels are loaded from the beginning")
     spin, x = be.compile(SOURCE, "spin"), be.ones(1000)
-    be.prepare(["sort"])
+    be.graphs.prepare(["sort"])
     spin.launch(1, 1, 1000)
     be.synchronize()
     found = {}

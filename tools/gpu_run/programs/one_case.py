@@ -16,7 +16,7 @@ def main() -> int:
         call, given = case.ours.call, case.ours.sets[0]
         call(*given)
         be.synchronize()
-        driver = None if be.device_info().emulated else ctypes.CDLL("libcuda.so.1")
+        driver = None if be.devices.info().emulated else ctypes.CDLL("libcuda.so.1")
         if driver:
             driver.cuProfilerStart()
         call(*given)

@@ -11,7 +11,7 @@ from . import main
 def check(be: Any, small: bool) -> dict[str, Any]:
     import stator
 
-    free = 32 << 20 if small else be.device_info().memory_free
+    free = 32 << 20 if small else be.devices.info().memory_free
     limit, rounds = int(0.95 * free), 40 if small else 3000
     draw = random.Random(0)
     with stator.Backend("cuda", memory_limit=limit) as pool, pool.use():
@@ -24,7 +24,7 @@ def check(be: Any, small: bool) -> dict[str, Any]:
         peak = 0
         for k in range(rounds):
             size = int(limit * 10 ** draw.uniform(-4, -1))
-            while held and pool.memory_stats()["live_bytes"] + 1.25 * size + (2 << 20) > limit:  # blocks are rounded up
+            while held and pool.memory.stats()["live_bytes"] + 1.25 * size + (2 << 20) > limit:  # blocks are rounded up
                 number, value, x = held.pop(draw.randrange(len(held)))
                 with streams[number]:
                     wrong[number] += (stator.min(x) != value) | (stator.max(x) != value)
@@ -32,9 +32,9 @@ def check(be: Any, small: bool) -> dict[str, Any]:
             number = draw.randrange(len(streams))
             with streams[number]:
                 held.append((number, k % 251, pool.full(size, k % 251, dtype="uint8")))
-            peak = max(peak, pool.memory_stats()["live_bytes"])
+            peak = max(peak, pool.memory.stats()["live_bytes"])
             if k % 500 == 499:
-                pool.empty_cache()
+                pool.memory.empty_cache()
         pool.synchronize()
         found = [int(n.item()) for n in wrong]
         assert not any(found), f"arrays that another stream changed: {found}"

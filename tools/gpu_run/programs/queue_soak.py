@@ -26,7 +26,7 @@ def check(be: Any, small: bool) -> dict[str, Any]:
         with (
             be.use(),
             be.stream(number + 1),
-            be.work_queue(kernel, (1, 64, 1000)[number], counts[number], item="int32") as queue,
+            be.programs.work_queue(kernel, (1, 64, 1000)[number], counts[number], item="int32") as queue,
         ):
             for item in range(items):
                 queue.put(item)

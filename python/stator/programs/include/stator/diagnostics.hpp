@@ -1,10 +1,11 @@
-// For user kernels: records that any thread appends, of which the host reads all at once (Backend.diagnostics).
+// For user kernels: records that any thread appends, of which the host reads all at once
+// (Backend.programs.diagnostics).
 #pragma once
 
 namespace stator {
 
 // A parameter of the kernel, which takes the `array` of a stator.programs.Diagnostics. Record has the layout of the
-// NumPy dtype that Backend.diagnostics was given.
+// NumPy dtype that Backend.programs.diagnostics was given.
 template <class Record>
 class Diagnostics {
  public:

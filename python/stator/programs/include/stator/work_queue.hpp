@@ -1,4 +1,4 @@
-// For user kernels: items that the host puts into a ring while blocks take them out (Backend.work_queue).
+// For user kernels: items that the host puts into a ring while blocks take them out (Backend.programs.work_queue).
 //
 //   __global__ void scale(stator::WorkQueue<Item> queue, float* x) {
 //     Item item;

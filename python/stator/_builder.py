@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stator.backend import Backend
 from stator.config._config import BackendConfig
 from stator.errors import ConfigurationError, DTypeError, renamed
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from stator.backend import Backend
 
 
 class BackendBuilder:
@@ -51,8 +50,6 @@ class BackendBuilder:
 
     def build(self) -> Backend:
         """Opens a backend with the configuration, as Backend(config=...) does."""
-        from stator.backend import Backend
-
         return Backend(config=self._config)
 
     def __repr__(self) -> str:
