@@ -8,28 +8,17 @@ from oracles import precise
 from reference import assert_matches, numpy_dtype, widen
 
 import stator
-from stator._catalogue.domains import CASES, COMPLEX_TOLERANCE, Case, Domain
+from stator._catalogue.domains import COMPLEX_TOLERANCE, Domain
+from stator._catalogue.elementwise import ARITY, called, case, domains
+from stator._catalogue.given import function, table
 
-TABLE = {row["name"]: row for row in stator.op_table()}
-ARITY = {"unary": 1, "binary": 2, "ternary": 3, "quaternary": 4, "select": 3}
+TABLE = table()
 
 
 def tolerance(name: str) -> tuple[int, int]:
     """The bound of an op in units in the last place, for float32 and float64."""
     bound = TABLE[name]["tolerance"]
     return bound["float32"], bound["float64"]
-
-
-def function(name: str):
-    """The Python function of an op."""
-    target = stator
-    for part in TABLE[name]["call"].split("."):
-        target = getattr(target, part)
-    return target
-
-
-def case(name: str) -> Case:
-    return CASES.get(name, Case())
 
 
 def bound(name: str, dtype: str) -> tuple[int, int]:
@@ -69,13 +58,6 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, domain: D
     if _whole(dtype):
         return draw(rng, shape, dtype, range(int(np.floor(domain[0])), int(np.ceil(domain[1])) + 1))
     return inputs.random(rng, shape, dtype, *((-4, 4) if dtype.startswith("complex") else domain))
-
-
-def domains(name: str) -> tuple[Domain, ...]:
-    c = case(name)
-    first = (c.low, c.high) if c.first is None else c.first
-    rest = c.then or (first,) * (ARITY[TABLE[name]["shape_class"]] - 1)
-    return (first, *rest)
 
 
 def operands(rng: np.random.Generator, name: str, shape, dtype: str, arrays: bool = False) -> list:
@@ -155,11 +137,7 @@ def expected(name: str, *arrays, **kwargs) -> np.ndarray:
 
 def invoke(name: str, *operands, **options):
     """Calls the op's function on arrays and numbers."""
-    c = case(name)
-    plain = len(operands) - len(c.keywords)
-    return function(name)(
-        *operands[:plain], **dict(zip(c.keywords, operands[plain:], strict=True)), **c.ours, **options
-    )
+    return called(function(name), name, *operands, **options)
 
 
 def assert_close(got: np.ndarray, name: str, made: list, what: str = "") -> None:

@@ -6,31 +6,43 @@ from typing import Any
 
 import numpy as np
 
-from stator._catalogue.domains import CASES, Case, Values
+from stator._catalogue.domains import CASES, Case, Domain
 from stator._catalogue.entry import AXIS, EVERY, Answer, Entry, Function, Given, entries, largest
 from stator._catalogue.given import table
 
 ARITY = {"unary": 1, "binary": 2, "ternary": 3, "quaternary": 4, "select": 3}
 
 
-def operands(given: Given, shape_class: str, case: Case) -> tuple[list[Any], list[Any]]:
+def case(name: str) -> Case:
+    """The inputs of an elementwise op or a reduction."""
+    return CASES.get(name, Case())
+
+
+def domains(name: str) -> tuple[Domain, ...]:
+    """The domain of each operand of an elementwise op."""
+    c = case(name)
+    first = (c.low, c.high) if c.first is None else c.first
+    return (first, *(c.then or (first,) * (ARITY[table()[name]["shape_class"]] - 1)))
+
+
+def operands(given: Given) -> tuple[list[Any], list[Any]]:
     """The operands of an elementwise op and, for its scale, their values on the host."""
-    first = (case.low, case.high) if case.first is None else case.first
-    domains = (first, *(case.then or (first,) * (ARITY[shape_class] - 1)))
+    name = given.cell.op
+    selects, several = table()[name]["shape_class"] == "select", domains(name)
     made: list[Any] = []
     values: list[Any] = []
     # Operands of different shapes, which broadcasting makes equal.
     shapes = [given.shape, given.shape[1:], (*given.shape[:1], 1)] if given.layout == "broadcast" else [given.shape]
-    for k, domain in enumerate(domains):
+    for k, domain in enumerate(several):
         if isinstance(domain, (int, float)):
             made.append(given.number(domain))
             values.append(domain)
             continue
-        select = k == 0 and shape_class == "select"
+        select = k == 0 and selects
         x = given.draw(shapes[k % len(shapes)], domain, "bool" if select else None)
         if given.layout == "special" and not select and not isinstance(domain, range):
-            x = given.specials(x, case.special is True and not case.then)
-        if given.layout == "broadcast" and len(domains) == 1:
+            x = given.specials(x, case(name).special is True and not case(name).then)
+        if given.layout == "broadcast" and len(several) == 1:
             x = np.repeat(x[:1], given.rows, axis=0)
             made.append(given.repeated(x[:1], given.shape))
         else:
@@ -41,22 +53,21 @@ def operands(given: Given, shape_class: str, case: Case) -> tuple[list[Any], lis
 
 def elementwise(f: Function, given: Given) -> Any:
     """Calls an elementwise op on operands from its domain."""
-    case = CASES.get(given.cell.op, Case())
-    made, values = operands(given, table()[given.cell.op]["shape_class"], case)
-    plain = len(made) - len(case.keywords)
-    keywords = dict(zip(case.keywords, made[plain:], strict=True))
-    result = f(*made[:plain], **keywords, **case.ours)
-    if case.scale is None or not given.floating:
+    c, (made, values) = case(given.cell.op), operands(given)
+    result = called(f, given.cell.op, *made)
+    if c.scale is None or not given.floating:
         return result
-    return Answer(result, scale=_scale(case, values, given))
-
-
-def _scale(case: Case, values: list[Values], given: Given) -> Values:
     wide = np.longdouble if given.cell.dtype == "float64" else np.complex128 if given.complex else np.float64
-    assert case.scale is not None
     with np.errstate(all="ignore"):
-        found = case.scale(*[x.astype(wide) if isinstance(x, np.ndarray) else x for x in values])
-    return np.asarray(found).astype(np.float64)
+        scale = c.scale(*[x.astype(wide) if isinstance(x, np.ndarray) else x for x in values])
+    return Answer(result, scale=np.asarray(scale).astype(np.float64))
+
+
+def called(f: Function, name: str, *made: Any, **options: Any) -> Any:
+    """The result of an elementwise op's function for arrays and numbers."""
+    c = case(name)
+    plain = len(made) - len(c.keywords)
+    return f(*made[:plain], **dict(zip(c.keywords, made[plain:], strict=True)), **c.ours, **options)
 
 
 def frexp(f: Function, given: Given) -> Any:
@@ -77,7 +88,7 @@ def gated(f: Function, given: Given) -> Any:
 
 ENTRIES = {
     **{
-        name: Entry(elementwise, tuple(x for x in EVERY if x != "special" or CASES.get(name, Case()).special))
+        name: Entry(elementwise, tuple(x for x in EVERY if x != "special" or case(name).special))
         for name, row in table().items()
         if row["shape_class"] in ARITY
     },
