@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from stator._catalogue import entries
+from stator._catalogue.optim import STEPS
+
 from .inputs import LAYOUTS, SIZES
 from .table import TABLE, kind, scalar_special
 from .timing import Leg
@@ -17,9 +20,15 @@ from .timing import Leg
 LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "astype"}
 LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
 # Steps of optimisers, which change their operands.
-IN_PLACE = ("sgd_step", "rmsprop_step", "adagrad_step", "adam_step", "lamb_step", "lion_step")
+IN_PLACE = tuple(STEPS)
 # Families whose operands are not matrices.
 ALONE = ("convolution", "pooling", "quantization", "recurrent", "resampling")
+# Further ops whose operands are none, or not transposed.
+CONTIGUOUS = (
+    *(f"{form}_norm{end}" for form in ("group", "instance", "batch", "local_response") for end in ("", "_backward")),
+    *(f"unique_{what}" for what in ("all", "counts", "inverse", "values", "consecutive")),
+    *("attention", "ctc_loss", "ctc_loss_backward", "one_hot", "sum_backward", "mean_backward", "mode", "bincount"),
+)
 # Layers of networks, the usual one first: layers/convolutions.py and layers/norms.py have their shapes.
 NETWORKS = {
     "conv2d": ("", "deep", "pointwise", "depthwise", "first"),
@@ -121,42 +130,11 @@ def _quick(name: str, variant: str) -> Iterator[Plan]:
 
 
 def layouts(name: str) -> tuple[str, ...]:
-    """The layouts of an op: only one for ops without a matrix operand, and for optimisers, which take dense arrays."""
-    alone = TABLE[name]["shape_class"] == "creation" or name in (
-        "uniform",
-        "normal",
-        "integers",
-        "bernoulli",
-        "exponential",
-        "gamma",
-        "poisson",
-        "multinomial",
-        *IN_PLACE,
-        "one_hot",
-        "sum_backward",
-        "mean_backward",
-        "mode",
-        "unique_all",
-        "unique_counts",
-        "unique_inverse",
-        "unique_values",
-        "unique_consecutive",
-        "bincount",
-        "group_norm",
-        "group_norm_backward",
-        "instance_norm",
-        "instance_norm_backward",
-        "batch_norm",
-        "batch_norm_backward",
-        "update_running_stats",
-        "local_response_norm",
-        "local_response_norm_backward",
-        "attention",
-        "ctc_loss",
-        "ctc_loss_backward",
-        *(name for name, row in TABLE.items() if row["family"] in ALONE),
-    )
-    return LAYOUTS[:1] if alone else LAYOUTS
+    """The layouts of an op: only one for ops without a matrix operand, and for those that the catalogue never turns."""
+    row = TABLE[name]
+    turned = "transposed" in entries()[name].layouts or row["family"] == "sparse"
+    alone = row["shape_class"] == "creation" or row["family"] in ALONE or name in CONTIGUOUS
+    return LAYOUTS if turned and not alone else LAYOUTS[:1]
 
 
 def plans(quick: bool) -> list[Plan]:

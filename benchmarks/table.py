@@ -22,7 +22,6 @@ TABLE: dict[str, dict[str, Any]] = shared.TABLE
 SPECIALS = shared_inputs.special
 ELEMENTWISE = tuple(shared.ARITY)
 AXIS = ("reduce", "scan")
-SCANS = ("cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_min", "logcumsumexp", "diff")
 HALVES = ("float16", "bfloat16")
 PRODUCTS = ("prod", "cumulative_prod")
 
@@ -32,7 +31,7 @@ tolerance: Callable[[str], tuple[int, int]] = shared.tolerance
 
 def kind(name: str) -> str:
     """The shape class of an op; scans, which are bound by hand, are a class of their own here."""
-    return "scan" if name in SCANS else str(TABLE[name]["shape_class"])
+    return "scan" if TABLE[name]["family"] == "scan" else str(TABLE[name]["shape_class"])
 
 
 def in_family(name: str) -> bool:
