@@ -28,11 +28,18 @@ class DType:
     def type(self) -> Any: ...
 all_dtypes: tuple[DType, ...]
 def dtype(value: DTypeLike, /) -> DType:
-    """The DType of a name ("float32", or as NumPy has it "f4", "single"), a NumPy dtype or a Python type."""
+    """The DType of a name ("float32", or as NumPy has it "f4", "single"), a NumPy dtype or a Python type.
+
+    >>> stator.dtype("f4"), stator.dtype(int)
+    (stator.float32, stator.int64)
+    """
     ...
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
     """The dtype that numpy.result_type gives for these dtypes, arrays and Python numbers, which are weak.
 
     A NumPy scalar counts by its dtype.
+
+    >>> stator.result_type("int32", "float32")
+    stator.float64
     """
     ...

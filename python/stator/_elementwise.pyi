@@ -12,6 +12,9 @@ def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex |
     """x limited to the range from min to max, with broadcasting. Asynchronous.
 
     min, max: arrays or numbers; None means no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
+
+    >>> stator.clip(stator.asarray([-1, 5, 12]), 0, 10).tolist()
+    [0, 5, 10]
     """
     ...
 def frexp(x: Array, /) -> Fractions:
@@ -19,6 +22,10 @@ def frexp(x: Array, /) -> Fractions:
 
     Elementwise, floating dtypes, exact. The mantissa has x's dtype, the exponent int32; zeros, infinities and NaN are
     their own mantissas, with exponent 0. Asynchronous.
+
+    >>> mantissa, exponent = stator.frexp(stator.asarray([6.0]))
+    >>> mantissa.tolist(), exponent.tolist()
+    ([0.75], [3])
     """
     ...
 functions: dict[str, Callable[..., Array]]
@@ -75,6 +82,9 @@ def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, ne
 
     nan: in place of NaN. posinf, neginf: in place of the infinities; None is the largest finite number of x's dtype and
     its negative. Dtypes without NaN are copied. out: an array of x's shape, which may be x itself.
+
+    >>> stator.nan_to_num(stator.asarray([float("nan"), 1.0])).tolist()
+    [0.0, 1.0]
     """
     ...
 def swiglu(gate: Array, up: Array | None = None, /, axis: int = -1) -> Array:

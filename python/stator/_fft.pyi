@@ -29,12 +29,18 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
 
     n: x is truncated or padded with zeros to n points. norm: "backward" (no factor), "ortho" (1 / sqrt(n)) or "forward"
     (1 / n). The result is complex64 for float16, bfloat16, float32 and complex64, else complex128.
+
+    >>> stator.real(stator.fft.fft(stator.asarray([1.0, 0.0, 0.0, 0.0]))).tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
     ...
 def fft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """fft along two axes. Asynchronous.
 
     s: the lengths to which x is truncated or padded with zeros; None or -1 keeps those of x. norm and dtypes as in fft.
+
+    >>> stator.abs(stator.fft.fft2(stator.ones((2, 2)))).round(6).tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
     """
     ...
 def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequence[int] | None = None) -> Array:
@@ -42,12 +48,18 @@ def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequen
 
     mode: "full", "same" (a's lengths, centred) or "valid" (where one input covers the other). The other axes broadcast.
     The result may be a view.
+
+    >>> stator.fft.fftconvolve(stator.asarray([1.0, 2.0]), stator.asarray([1.0, 1.0])).round(6).tolist()
+    [1.0, 3.0, 2.0]
     """
     ...
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """The n frequencies of the points of fft, for n samples with spacing d. Asynchronous.
 
     dtype: None is float64.
+
+    >>> stator.fft.fftfreq(4).tolist()
+    [0.0, 0.25, -0.5, -0.25]
     """
     ...
 def fftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
@@ -55,39 +67,66 @@ def fftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | N
 
     s: the lengths to which x is truncated or padded with zeros; None or -1 keeps those of x. No axis may be named
     twice. norm and dtypes as in fft.
+
+    >>> stator.fft.fftn(stator.ones((2, 2, 2)), axes=(0, 1)).shape
+    (2, 2, 2)
     """
     ...
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """x rolled along the axes (None: all), so that frequency 0 is in the middle. Asynchronous.
 
     Any dtype. One launch.
+
+    >>> stator.fft.fftshift(stator.asarray([0, 1, 2, -2, -1])).tolist()
+    [-2, -1, 0, 1, 2]
     """
     ...
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The real transform of the Hermitian-symmetric signal of which x is the first half. Asynchronous.
 
     n: the number of points of the result, by default 2 * (m - 1) for m points. norm as in fft. dtypes as in irfft.
+
+    >>> stator.fft.hfft(stator.asarray([1 + 0j, 0, 0])).tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
     ...
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of fft, with the same arguments and dtypes. Asynchronous.
 
     norm: "backward" multiplies by 1 / n, "ortho" by 1 / sqrt(n), "forward" has no factor.
+
+    >>> stator.real(stator.fft.ifft(stator.asarray([4.0, 0.0, 0.0, 0.0]))).tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
     ...
 def ifft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
-    """The inverse of fft2. Asynchronous."""
+    """The inverse of fft2. Asynchronous.
+
+    >>> stator.real(stator.fft.ifft2(stator.asarray([[4.0, 0.0], [0.0, 0.0]]))).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     ...
 def ifftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
-    """The inverse of fftn. Asynchronous."""
+    """The inverse of fftn. Asynchronous.
+
+    >>> stator.real(stator.fft.ifftn(stator.fft.fftn(stator.ones((2, 2))))).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     ...
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """The inverse of fftshift. Asynchronous."""
+    """The inverse of fftshift. Asynchronous.
+
+    >>> stator.fft.ifftshift(stator.asarray([-2, -1, 0, 1, 2])).tolist()
+    [0, 1, 2, -2, -1]
+    """
     ...
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of hfft for real x: the first n // 2 + 1 points. Asynchronous.
 
     n as in rfft, norm as in ifft. dtypes as in rfft.
+
+    >>> stator.abs(stator.fft.ihfft(stator.ones(4))).round(6).tolist()
+    [1.0, 0.0, 0.0]
     """
     ...
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
@@ -95,18 +134,27 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
     Imaginary parts of points that must be real are ignored. norm as in ifft. The result is float32 for float16,
     bfloat16, float32 and complex64, else float64.
+
+    >>> stator.fft.irfft(stator.asarray([4 + 0j, 0, 0])).tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
     ...
 def irfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """The inverse of rfft2. Asynchronous.
 
     s: the lengths of the result; its last one is by default 2 * (m - 1) for m points.
+
+    >>> stator.fft.irfft2(stator.fft.rfft2(stator.ones((2, 4)))).tolist()
+    [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
     """
     ...
 def irfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
     """The inverse of rfftn. Asynchronous.
 
     s: the lengths of the result; its last one is by default 2 * (m - 1) for m points.
+
+    >>> stator.fft.irfftn(stator.fft.rfftn(stator.ones((2, 4)))).tolist()
+    [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
     """
     ...
 def istft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: int | None = None, window: Array | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None, return_complex: bool = False, check: bool = True) -> Array:
@@ -117,30 +165,47 @@ def istft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length:
     ones without gaps and with check=False, when such samples are NaN or infinite. onesided: None follows from the
     number of frequencies. length: the number of samples of the result. return_complex: the signal was complex, and the
     spectrum has all frequencies.
+
+    >>> window = stator.ones(16)
+    >>> spectrum = stator.fft.stft(stator.ones(64), 16, hop_length=4, window=window)
+    >>> stator.fft.istft(spectrum, 16, hop_length=4, window=window).shape
+    (64,)
     """
     ...
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The first n // 2 + 1 points of fft of real x, which determine the others. Asynchronous.
 
     n and norm as in fft. The result is complex64 for float16, bfloat16 and float32, else complex128.
+
+    >>> stator.abs(stator.fft.rfft(stator.ones(4))).round(6).tolist()
+    [4.0, 0.0, 0.0]
     """
     ...
 def rfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """rfft along two axes of real x: the last axis has n // 2 + 1 points. Asynchronous.
 
     s as in fft2. norm as in fft, dtypes as in rfft.
+
+    >>> stator.fft.rfft2(stator.ones((2, 4))).shape
+    (2, 3)
     """
     ...
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """The n // 2 + 1 frequencies of the points of rfft, for n samples with spacing d. Asynchronous.
 
     dtype: None is float64.
+
+    >>> stator.fft.rfftfreq(4, d=0.5).tolist()
+    [0.0, 0.5, 1.0]
     """
     ...
 def rfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
     """rfft along several axes of real x: the last axis has n // 2 + 1 points. Asynchronous.
 
     s and axes as in fftn. norm as in fft, dtypes as in rfft.
+
+    >>> stator.fft.rfftn(stator.ones((2, 2, 6))).shape
+    (2, 2, 4)
     """
     ...
 def set_cache_limit(limit: int, /) -> None:
@@ -157,5 +222,8 @@ def stft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: 
     "reflect", "constant", "replicate" or "circular". window: (win_length,), real; None is ones; a window shorter than
     n_fft is centred between zeros. normalized: multiplies by 1 / sqrt(n_fft). onesided: only the first n_fft // 2 + 1
     frequencies; None does so for real x.
+
+    >>> stator.fft.stft(stator.ones(64), 16, hop_length=4).shape
+    (9, 17)
     """
     ...

@@ -6,18 +6,28 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
     """The slices of x along an axis where condition is true. Synchronises: reads their number.
 
     As numpy.compress. condition: bool, with one axis. axis: None selects elements of the flattened array.
+
+    >>> stator.compress(stator.asarray([True, False, True]), stator.asarray([1, 2, 3])).tolist()
+    [1, 3]
     """
     ...
 def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = None) -> Array:
     """A copy of x with slice k of src added to its slice index[k] along the axis. Asynchronous.
 
     index has one axis; indices and deterministic as in scatter.
+
+    >>> x = stator.zeros(3)
+    >>> stator.index_add(x, 0, stator.asarray([0, 0, 2]), stator.asarray([1.0, 2.0, 4.0])).tolist()
+    [3.0, 0.0, 4.0]
     """
     ...
 def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
     """A copy of x with value, a number or a 0-d array, where the mask is true. Asynchronous.
 
     The mask is bool and broadcasts with x. The result has x's dtype.
+
+    >>> stator.masked_fill(stator.asarray([1, 2, 3]), stator.asarray([True, False, True]), 0).tolist()
+    [0, 2, 0]
     """
     ...
 def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
@@ -28,6 +38,10 @@ def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
 
     The mask is bool and broadcasts with x; source is read in row-major order. If source is too short, the next
     synchronising call raises OutOfRangeError, and the other elements are those of x.
+
+    >>> x, mask = stator.asarray([1, 2, 3]), stator.asarray([True, False, True])
+    >>> stator.masked_scatter(x, mask, stator.asarray([7, 8])).tolist()
+    [7, 2, 8]
     """
     ...
 def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Sequence[int]) -> tuple[Array, Array]:
@@ -41,6 +55,9 @@ def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_val
 
     The mask is bool and broadcasts with x. With a size nothing synchronises: the result has that many elements, the
     first ones found and then fill_value (None: 0).
+
+    >>> stator.masked_select(stator.asarray([1, 2, 3]), stator.asarray([True, False, True])).tolist()
+    [1, 3]
     """
     ...
 def masked_select_backward(grad: Array, mask: Array, /) -> Array:
@@ -55,6 +72,9 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = No
 
     One int64 array per axis. With a size nothing synchronises: each array has that many elements, those of the first
     ones found and then fill_value (None: 0).
+
+    >>> [x.tolist() for x in stator.nonzero(stator.asarray([[0, 1], [2, 0]]))]
+    [[0, 1], [1, 0]]
     """
     ...
 def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis: int = -1) -> None:
@@ -63,6 +83,11 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     Values broadcast to the shape of the indices. A write out of range is dropped, and the next synchronising call
     raises OutOfRangeError. Of several writes to one element, on cpu the last stays; on cuda any one of them, or the
     last if the backend is deterministic, in two more launches. scatter does the same on a copy.
+
+    >>> x, index = stator.asarray([[1, 2], [3, 4]]), stator.asarray([[1], [0]])
+    >>> stator.put_along_axis(x, index, 0, axis=1)
+    >>> x.tolist()
+    [[1, 0], [0, 4]]
     """
     ...
 def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = "set", deterministic: bool | None = None) -> Array:
@@ -72,30 +97,45 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     valid from -n to n - 1; a write out of range is dropped, and the next synchronising call raises OutOfRangeError. Of
     several values set at one element, on cpu the last stays; on cuda any one of them, or with deterministic=True (None:
     the backend's setting) the last, in two more launches.
+
+    >>> stator.scatter(stator.zeros(3), 0, stator.asarray([2, 0]), stator.asarray([1.0, 2.0])).tolist()
+    [2.0, 0.0, 1.0]
     """
     ...
 def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = None) -> Array:
     """A copy of x with src added to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
 
     scatter with reduce="add". deterministic: equal bits from run to run; None is the backend's setting.
+
+    >>> stator.scatter_add(stator.zeros(3), 0, stator.asarray([2, 2]), stator.asarray([1.0, 2.0])).tolist()
+    [0.0, 0.0, 3.0]
     """
     ...
 def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
     """out[s] is the maximum of the rows src[e] with index[e] == s. Asynchronous.
 
     A segment without rows is -infinity, or the smallest integer of the dtype. The arguments are those of segment_sum.
+
+    >>> stator.segment_max(stator.asarray([1, 5, 2]), stator.asarray([0, 0, 1]), 2).tolist()
+    [5, 2]
     """
     ...
 def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
     """out[s] is the mean of the rows src[e] with index[e] == s, NaN without any. Asynchronous.
 
     src is floating. The arguments are those of segment_sum.
+
+    >>> stator.segment_mean(stator.asarray([1.0, 5.0, 2.0]), stator.asarray([0, 0, 1]), 2).tolist()
+    [3.0, 2.0]
     """
     ...
 def segment_min(src: Array, index: Array, /, num_segments: int) -> Array:
     """out[s] is the minimum of the rows src[e] with index[e] == s. Asynchronous.
 
     A segment without rows is infinity, or the largest integer of the dtype. The arguments are those of segment_sum.
+
+    >>> stator.segment_min(stator.asarray([1, 5, 2]), stator.asarray([0, 0, 1]), 2).tolist()
+    [1, 2]
     """
     ...
 def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
@@ -104,6 +144,9 @@ def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic
     index: one axis of integers, as long as src's first axis, in any order. The result is (num_segments, ...) of src's
     dtype. An index out of range is dropped, and the next synchronising call raises OutOfRangeError. deterministic:
     equal bits from run to run; None is the backend's setting.
+
+    >>> stator.segment_sum(stator.asarray([1, 5, 2]), stator.asarray([0, 0, 1]), 2).tolist()
+    [6, 2]
     """
     ...
 def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | None = None) -> Array:
@@ -112,11 +155,17 @@ def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | N
     axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
     result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the result's
     shape.
+
+    >>> stator.take(stator.asarray([5, 6, 7]), stator.asarray([2, 0])).tolist()
+    [7, 5]
     """
     ...
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis. Asynchronous.
 
     As numpy.take_along_axis; the other axes broadcast. Indices as in take.
+
+    >>> stator.take_along_axis(stator.asarray([[1, 2], [3, 4]]), stator.asarray([[1], [0]]), axis=1).tolist()
+    [[2], [3]]
     """
     ...

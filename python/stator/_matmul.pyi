@@ -21,16 +21,26 @@ def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: comple
 
     x broadcasts to (m, n); with beta=0 it is not read. Numeric dtypes; integers wrap around. alpha and beta may be
     complex where the result is, and are integers where it is.
+
+    >>> stator.addmm(stator.asarray([1.0, 2.0]), stator.ones((2, 3)), stator.ones((3, 2))).tolist()
+    [[4.0, 5.0], [4.0, 5.0]]
     """
     ...
 def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:
-    """beta x + alpha (x1 @ x2) of batches (b, m, k) and (b, k, n), as addmm. Asynchronous."""
+    """beta x + alpha (x1 @ x2) of batches (b, m, k) and (b, k, n), as addmm. Asynchronous.
+
+    >>> stator.baddbmm(stator.zeros((2, 1, 1)), stator.ones((2, 1, 3)), stator.ones((2, 3, 1))).tolist()
+    [[[3.0]], [[3.0]]]
+    """
     ...
 def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     """The p-norms of the differences x1[.., i, :] - x2[.., j, :], (..., n, m). Asynchronous.
 
     x1 (..., n, k), x2 (..., m, k), float32 or float64; leading axes broadcast. p = 0 counts the coordinates that
     differ, p = inf is the largest difference.
+
+    >>> stator.cdist(stator.asarray([[0.0, 0.0]]), stator.asarray([[3.0, 4.0]])).tolist()
+    [[5.0]]
     """
     ...
 def clear_matmul_cache() -> None:
@@ -40,6 +50,9 @@ def dot(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None) -> Array:
     """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous.
 
     dtype: of the result, as for matmul.
+
+    >>> stator.dot(stator.asarray([1, 2]), stator.asarray([3, 4])).item()
+    11
     """
     ...
 def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None) -> Array:
@@ -49,10 +62,17 @@ def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None)
     keep. Products are matmuls; up to eight operands are multiplied in the order of the fewest multiplications. The
     result has the operands' common dtype, in which integers wrap, or dtype, as for matmul; float16 and bfloat16 are
     rounded once, at the end. For a single operand the result may be a view.
+
+    >>> stator.einsum("ij,ij->i", stator.asarray([[1, 2], [3, 4]]), stator.asarray([[1, 1], [1, 1]])).tolist()
+    [3, 7]
     """
     ...
 def kron(x1: Array, x2: Array, /) -> Array:
-    """The Kronecker product, as numpy.kron: each element of x1 times x2, in blocks. Asynchronous."""
+    """The Kronecker product, as numpy.kron: each element of x1 times x2, in blocks. Asynchronous.
+
+    >>> stator.kron(stator.asarray([1, 2]), stator.asarray([1, 1])).tolist()
+    [1, 1, 2, 2]
+    """
     ...
 def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation: str | None = None) -> Array:
     """activation(x @ weight.T + bias): x (..., in), weight (out, in), bias (out,). Asynchronous.
@@ -90,6 +110,9 @@ def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None, compute_d
     result has the promoted dtype, in which integers wrap. dtype: another dtype of the result, an integer one for
     integers: int8 operands with dtype=int32 are summed in int32, as fast. compute_dtype: what floating operands are
     rounded to before multiplying; accumulation is in float32 at least. out: an array of the result's shape.
+
+    >>> stator.matmul(stator.asarray([[1, 2], [3, 4]]), stator.asarray([1, 1])).tolist()
+    [3, 7]
     """
     ...
 def matmul_cache_info() -> MatmulCacheInfo:
@@ -100,7 +123,11 @@ def matmul_cache_info() -> MatmulCacheInfo:
     """
     ...
 def outer(x1: Array, x2: Array, /) -> Array:
-    """The outer product x1[i] * x2[j] of two vectors of any dtype: (n, m). Asynchronous."""
+    """The outer product x1[i] * x2[j] of two vectors of any dtype: (n, m). Asynchronous.
+
+    >>> stator.outer(stator.asarray([1, 2]), stator.asarray([3, 4])).tolist()
+    [[3, 4], [6, 8]]
+    """
     ...
 def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) -> QuantizedResult:
     """(values, scale): x as eight-bit floats, with x ~= decoded values * scale. Asynchronous.
@@ -132,11 +159,17 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
 
     axes: a number of axes, the last ones of x1 and the first ones of x2; or two sequences of axes, of x1 and of x2. The
     result has the other axes of x1, then those of x2. dtype: of the result, as for matmul.
+
+    >>> stator.tensordot(stator.ones((2, 3, 4)), stator.ones((3, 4, 5)), axes=2).shape
+    (2, 5)
     """
     ...
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, dtype: DTypeLike | None = None) -> Array:
     """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous.
 
     dtype: of the result, as for matmul.
+
+    >>> stator.vecdot(stator.asarray([[1, 2], [3, 4]]), stator.asarray([1, 1])).tolist()
+    [3, 7]
     """
     ...

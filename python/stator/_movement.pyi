@@ -7,6 +7,9 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
 
     axis: None joins the flattened arrays. The result has the promoted dtype. One launch, or one per array where large
     arrays are transposed. out: an array of the result's shape.
+
+    >>> stator.concat([stator.asarray([1, 2]), stator.asarray([3])]).tolist()
+    [1, 2, 3]
     """
     ...
 def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, mode: str = "constant", *, constant_values: complex = 0) -> Array:
@@ -14,37 +17,65 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
 
     pad_width: one number, (before, after), or such a pair for each axis. mode: "constant" (constant_values), "edge",
     "reflect", "symmetric" or "wrap".
+
+    >>> stator.pad(stator.asarray([1, 2]), 1).tolist()
+    [0, 1, 2, 0]
     """
     ...
 def ravel(x: Array, /) -> Array:
-    """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
+    """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous.
+
+    >>> stator.ravel(stator.asarray([[1, 2], [3, 4]])).tolist()
+    [1, 2, 3, 4]
+    """
     ...
 def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     """Each element repeated along an axis, as numpy.repeat. Asynchronous, unless repeats is an Array.
 
     repeats: a number, or an integer Array with one number per element or one for all, which is read back: that
     synchronises. axis: None repeats the elements of the flattened array.
+
+    >>> stator.repeat(stator.asarray([1, 2]), 2).tolist()
+    [1, 1, 2, 2]
     """
     ...
 def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
     """x with its elements shifted cyclically along axes, as numpy.roll. Asynchronous.
 
     axis: None rolls the flattened array. One launch, after a copy where the flattened array is not contiguous.
+
+    >>> stator.roll(stator.asarray([1, 2, 3]), 1).tolist()
+    [3, 1, 2]
     """
     ...
 def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
+    """A view rotated by k quarter turns, from the first of the axes towards the second. No launch.
+
+    >>> stator.rot90(stator.asarray([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
     ...
 def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> tuple[Array, ...]:
     """Views of x split along an axis. No launch.
 
     A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
     before each index.
+
+    >>> [part.tolist() for part in stator.split(stator.asarray([1, 2, 3, 4]), 2)]
+    [[1, 2], [3, 4]]
     """
     ...
 def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
-    """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat."""
+    """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat.
+
+    >>> stator.stack([stator.asarray([1, 2]), stator.asarray([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+    """
     ...
 def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
-    """x repeated as a whole along each axis, as numpy.tile, in one launch. Asynchronous."""
+    """x repeated as a whole along each axis, as numpy.tile, in one launch. Asynchronous.
+
+    >>> stator.tile(stator.asarray([1, 2]), (2,)).tolist()
+    [1, 2, 1, 2]
+    """
     ...

@@ -129,19 +129,33 @@ def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = N
     """
     ...
 def get_state(*, device: Backend | Device | str | None = None) -> RngState:
-    """The state of the backend's generator: seed, counter, offset, device."""
+    """The state of the backend's generator: seed, counter, offset, device.
+
+    >>> state = stator.random.get_state()
+    >>> x = stator.random.uniform(size=3)
+    >>> stator.random.set_state(state)
+    >>> bool((stator.random.uniform(size=3) == x).all())
+    True
+    """
     ...
 def integers(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, endpoint: bool = False, device: Backend | Device | str | None = None) -> Array:
     """Draws integers from low to high, each with exactly equal probability. Asynchronous.
 
     high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer dtype
     that holds both bounds; None is int64. By the backend's generator.
+
+    >>> x = stator.random.integers(0, 10, size=100)
+    >>> bool(x.min() >= 0), bool(x.max() < 10)
+    (True, True)
     """
     ...
 def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *, device: Backend | Device | str | None = None) -> Array:
     """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
     n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
+
+    >>> stator.random.multinomial(3, [0.0, 1.0]).tolist()
+    [0, 3]
     """
     ...
 def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:

@@ -23,6 +23,10 @@ def cumulative_max(x: Array, /, axis: int | None = None, *, reverse: bool = Fals
 
     indices: int64, along the axis; of ties the last in the direction of the scan. NaN is greater than every number and
     ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
+
+    >>> values, indices = stator.cumulative_max(stator.asarray([1, 3, 2]))
+    >>> values.tolist(), indices.tolist()
+    ([1, 3, 3], [0, 1, 1])
     """
     ...
 def cumulative_min(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:
@@ -30,6 +34,10 @@ def cumulative_min(x: Array, /, axis: int | None = None, *, reverse: bool = Fals
 
     indices: int64, along the axis; of ties the last in the direction of the scan. NaN is less than every number and
     ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
+
+    >>> values, indices = stator.cumulative_min(stator.asarray([3, 1, 2]))
+    >>> values.tolist(), indices.tolist()
+    ([3, 1, 1], [0, 1, 1])
     """
     ...
 def cumulative_prod(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
@@ -39,6 +47,9 @@ def cumulative_prod(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | 
     axis. dtype: of the accumulation and the result; None accumulates integers in 64 bits. include_initial: the result
     starts with 1 and has one more element. reverse: from the last element to the first. out: an array of the result's
     shape, which may be x itself.
+
+    >>> stator.cumulative_prod(stator.asarray([1, 2, 3])).tolist()
+    [1, 2, 6]
     """
     ...
 def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
@@ -47,6 +58,9 @@ def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | N
     axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result; None accumulates integers in
     64 bits. include_initial: the result starts with 0 and has one more element. reverse: from the last element to the
     first. out: an array of the result's shape, which may be x itself.
+
+    >>> stator.cumulative_sum(stator.asarray([1, 2, 3])).tolist()
+    [1, 3, 6]
     """
     ...
 def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Array | None = None, append: Array | None = None) -> Array:
@@ -54,6 +68,9 @@ def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Array | None = Non
 
     For bool, whether neighbours differ. prepend, append: arrays that are joined to x first, of its shape except along
     the axis.
+
+    >>> stator.diff(stator.asarray([1, 4, 9])).tolist()
+    [3, 5]
     """
     ...
 def logcumsumexp(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
@@ -62,5 +79,8 @@ def logcumsumexp(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | Non
     axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result. include_initial: the result
     starts with -inf and has one more element. reverse: from the last element to the first. out: an array of the
     result's shape, which may be x itself.
+
+    >>> stator.logcumsumexp(stator.zeros(2)).round(4).tolist()
+    [0.0, 0.6931]
     """
     ...

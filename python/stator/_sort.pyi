@@ -13,24 +13,38 @@ class TopK(NamedTuple):
     values: Array
     indices: Array
 def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
-    """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
+    """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous.
+
+    >>> stator.argsort(stator.asarray([3, 1, 2])).tolist()
+    [1, 2, 0]
+    """
     ...
 def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> KthValue:
     """(values, indices) of the k-th smallest element along an axis, counted from 1. Asynchronous.
 
     indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
+
+    >>> values, indices = stator.kthvalue(stator.asarray([3, 1, 2]), 2)
+    >>> values.item(), indices.item()
+    (2, 2)
     """
     ...
 def median(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element, or the mean of the middle two, over axes (None: all). Asynchronous.
 
     The result has x's dtype, float64 for integers and bool. NaN gives NaN.
+
+    >>> stator.median(stator.asarray([3.0, 1.0, 2.0, 4.0])).item()
+    2.5
     """
     ...
 def mode(x: Array, /, *, axis: int = -1, keepdims: bool = False) -> Mode:
     """(values, counts) of the most frequent value along an axis, as scipy.stats.mode. Asynchronous.
 
     Of ties the smallest value. counts: int64. All NaN count as one value, greater than every number; so do -0 and 0.
+
+    >>> stator.mode(stator.asarray([1, 2, 2])).values.item()
+    2
     """
     ...
 def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array:
@@ -38,6 +52,9 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array
 
     No element before them is greater and none after them is less; the order of the others is unspecified. Real dtypes
     and bool.
+
+    >>> stator.partition(stator.asarray([3, 1, 2]), 0)[0].item()
+    1
     """
     ...
 def quantile(x: Array, q: float | Sequence[float], /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, method: str = "linear") -> Array:
@@ -46,6 +63,9 @@ def quantile(x: Array, q: float | Sequence[float], /, axis: int | Sequence[int] 
     For a sequence of q the first axis of the result is that of q. Computed in float64 and rounded once to x's dtype,
     float64 for integers and bool. NaN gives NaN. method: linear, lower, higher, midpoint, nearest (half to even),
     hazen, weibull, median_unbiased or normal_unbiased.
+
+    >>> stator.quantile(stator.asarray([1.0, 2.0, 3.0]), 0.25).item()
+    1.5
     """
     ...
 def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
@@ -53,6 +73,9 @@ def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool 
 
     NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their
     order. Complex numbers are sorted by real part, then by imaginary part, as in NumPy.
+
+    >>> stator.sort(stator.asarray([3, 1, 2]), descending=True).tolist()
+    [3, 2, 1]
     """
     ...
 def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> TopK:
@@ -60,5 +83,9 @@ def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: b
 
     indices: int64. The most extreme element comes first, whatever sorted is; of ties those of the lowest index. NaN is
     greater than every number. Real dtypes and bool.
+
+    >>> values, indices = stator.topk(stator.asarray([3, 1, 2]), 2)
+    >>> values.tolist(), indices.tolist()
+    ([3, 2], [0, 2])
     """
     ...

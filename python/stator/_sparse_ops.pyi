@@ -37,10 +37,20 @@ def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
     """
     ...
 def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
-    """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given."""
+    """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given.
+
+    >>> x = stator.sparse.coo_from_dense(stator.asarray([[0.0, 2.0], [3.0, 0.0]]))
+    >>> x.row.tolist(), x.col.tolist(), x.data.tolist()
+    ([0, 1], [1, 0], [2.0, 3.0])
+    """
     ...
 def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
-    """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given."""
+    """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given.
+
+    >>> x = stator.sparse.csc_from_dense(stator.asarray([[0.0, 2.0], [3.0, 0.0]]))
+    >>> x.indptr.tolist(), x.indices.tolist(), x.data.tolist()
+    ([0, 1, 2], [1, 0], [3.0, 2.0])
+    """
     ...
 def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
     """The nonzero entries of a dense matrix (m, n) as CSR, sorted. Synchronises: reads their number.
@@ -48,13 +58,21 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: in
     NaN counts as an entry, -0 does not. index_dtype: int32 or int64; None is int32 where the sizes fit. nnz: the exact
     number of entries, with which nothing synchronises; for another number the next synchronising call raises
     OutOfRangeError.
+
+    >>> x = stator.sparse.csr_from_dense(stator.asarray([[0.0, 2.0], [3.0, 0.0]]))
+    >>> x.indptr.tolist(), x.indices.tolist(), x.data.tolist()
+    ([0, 1, 2], [1, 0], [2.0, 3.0])
     """
     ...
 def diagonal_of(a: SparseMatrix, k: int, /) -> Array:
     """The values at (i, i + k); entries of one position add up. Asynchronous."""
     ...
 def eye(m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = "float64", device: Backend | Device | str | None = None) -> CSR:
-    """The matrix (m, n) with ones at (i, i + k), n = m unless it is given. Asynchronous."""
+    """The matrix (m, n) with ones at (i, i + k), n = m unless it is given. Asynchronous.
+
+    >>> stator.sparse.eye(2).to_dense().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     ...
 def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> SparseMatrix:
     """A copy of a scipy.sparse matrix or array on the device. Asynchronous.
@@ -88,6 +106,10 @@ def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: complex = 1.0,
     """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
 
     x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.
+
+    >>> pattern = stator.sparse.csr_from_dense(stator.asarray([[0.0, 1.0], [1.0, 0.0]]))
+    >>> stator.sparse.sddmm(pattern, stator.ones((2, 3)), stator.ones((3, 2))).to_dense().tolist()
+    [[0.0, 3.0], [3.0, 0.0]]
     """
     ...
 def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False, check: bool = True) -> Array:
@@ -96,5 +118,9 @@ def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit
     b: (n,) or (n, k). Entries beyond the triangle are not read. LinAlgError for a zero or missing diagonal. check=False
     is asynchronous and returns (x, info): info, int64, is the first such row counted from 1, else 0, and x then has
     infinities and NaN. unit_diagonal: the diagonal counts as ones, and nothing is checked.
+
+    >>> a = stator.sparse.csr_from_dense(stator.asarray([[2.0, 0.0], [1.0, 4.0]]))
+    >>> stator.sparse.spsolve_triangular(a, stator.asarray([4.0, 6.0]), lower=True).tolist()
+    [2.0, 1.0]
     """
     ...

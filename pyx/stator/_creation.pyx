@@ -146,6 +146,9 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     """The ceil((stop - start) / step) values start + i * step; arange(n) starts at 0. Asynchronous.
 
     Real dtypes; None is int64 for integers, else float64.
+
+    >>> stator.arange(2, 11, 3).tolist()
+    [2, 5, 8]
     """
     cdef Backend backend = resolve(device, "arange")
     cdef optional[CppDType] code
@@ -370,6 +373,9 @@ def asarray(obj: ArrayLike, /, *, dtype: DTypeLike | None = None, device: Device
     cannot hold raise as in full(); arrays are cast as by astype(). pinned: stage the copy through page-locked memory,
     so that it overlaps with other work. Asynchronous once host memory has been read; an Array of another device
     synchronises.
+
+    >>> stator.asarray([[1, 2], [3, 4]], dtype="float32").shape
+    (2, 2)
     """
     cdef Backend target
     cdef Array out

@@ -164,7 +164,11 @@ cdef int as_dtype(object value, str op="dtype", str name="dtype") except -1:
 
 
 def dtype(value: DTypeLike, /) -> DType:
-    """The DType of a name ("float32", or as NumPy has it "f4", "single"), a NumPy dtype or a Python type."""
+    """The DType of a name ("float32", or as NumPy has it "f4", "single"), a NumPy dtype or a Python type.
+
+    >>> stator.dtype("f4"), stator.dtype(int)
+    (stator.float32, stator.int64)
+    """
     return table[as_dtype(value, "dtype")]
 
 
@@ -184,6 +188,9 @@ def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
     """The dtype that numpy.result_type gives for these dtypes, arrays and Python numbers, which are weak.
 
     A NumPy scalar counts by its dtype.
+
+    >>> stator.result_type("int32", "float32")
+    stator.float64
     """
     cdef vector[cpp.DType] codes
     cdef int number = 0  # 1 integer, 2 float, 3 complex

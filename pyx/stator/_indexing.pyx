@@ -37,6 +37,9 @@ def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | N
     axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
     result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the result's
     shape.
+
+    >>> stator.take(stator.asarray([5, 6, 7]), stator.asarray([2, 0])).tolist()
+    [7, 5]
     """
     return take_op(as_array(x, "take"), as_array(indices, "take"), axis, out)
 
@@ -45,6 +48,9 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis. Asynchronous.
 
     As numpy.take_along_axis; the other axes broadcast. Indices as in take.
+
+    >>> stator.take_along_axis(stator.asarray([[1, 2], [3, 4]]), stator.asarray([[1], [0]]), axis=1).tolist()
+    [[2], [3]]
     """
     cdef Array source = as_array(x, "take_along_axis"), index = as_array(indices, "take_along_axis")
     cdef Array out = new_array(source.backend)
@@ -62,6 +68,11 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     Values broadcast to the shape of the indices. A write out of range is dropped, and the next synchronising call
     raises OutOfRangeError. Of several writes to one element, on cpu the last stays; on cuda any one of them, or the
     last if the backend is deterministic, in two more launches. scatter does the same on a copy.
+
+    >>> x, index = stator.asarray([[1, 2], [3, 4]]), stator.asarray([[1], [0]])
+    >>> stator.put_along_axis(x, index, 0, axis=1)
+    >>> x.tolist()
+    [[1, 0], [0, 4]]
     """
     cdef Array target = as_given(x, "put_along_axis"), index = as_array(indices, "put_along_axis")
     cdef vector[Operand] operand
@@ -100,6 +111,9 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     valid from -n to n - 1; a write out of range is dropped, and the next synchronising call raises OutOfRangeError. Of
     several values set at one element, on cpu the last stays; on cuda any one of them, or with deterministic=True (None:
     the backend's setting) the last, in two more launches.
+
+    >>> stator.scatter(stator.zeros(3), 0, stator.asarray([2, 0]), stator.asarray([1.0, 2.0])).tolist()
+    [2.0, 0.0, 1.0]
     """
     cdef Array target = as_array(x, "scatter"), at = as_array(index, "scatter")
     cdef Array out = new_array(target.backend)
@@ -122,6 +136,9 @@ def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     """A copy of x with src added to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
 
     scatter with reduce="add". deterministic: equal bits from run to run; None is the backend's setting.
+
+    >>> stator.scatter_add(stator.zeros(3), 0, stator.asarray([2, 2]), stator.asarray([1.0, 2.0])).tolist()
+    [0.0, 0.0, 3.0]
     """
     cdef Array target = as_array(x, "scatter_add"), at = as_array(index, "scatter_add")
     cdef Array out = new_array(target.backend)
@@ -142,6 +159,10 @@ def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     """A copy of x with slice k of src added to its slice index[k] along the axis. Asynchronous.
 
     index has one axis; indices and deterministic as in scatter.
+
+    >>> x = stator.zeros(3)
+    >>> stator.index_add(x, 0, stator.asarray([0, 0, 2]), stator.asarray([1.0, 2.0, 4.0])).tolist()
+    [3.0, 0.0, 4.0]
     """
     cdef Array target = as_array(x, "index_add"), at = as_array(index, "index_add")
     cdef Array out = new_array(target.backend)
@@ -182,6 +203,9 @@ def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic
     index: one axis of integers, as long as src's first axis, in any order. The result is (num_segments, ...) of src's
     dtype. An index out of range is dropped, and the next synchronising call raises OutOfRangeError. deterministic:
     equal bits from run to run; None is the backend's setting.
+
+    >>> stator.segment_sum(stator.asarray([1, 5, 2]), stator.asarray([0, 0, 1]), 2).tolist()
+    [6, 2]
     """
     return segment(sum_, "segment_sum", src, index, num_segments, deterministic)
 
@@ -190,6 +214,9 @@ def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministi
     """out[s] is the mean of the rows src[e] with index[e] == s, NaN without any. Asynchronous.
 
     src is floating. The arguments are those of segment_sum.
+
+    >>> stator.segment_mean(stator.asarray([1.0, 5.0, 2.0]), stator.asarray([0, 0, 1]), 2).tolist()
+    [3.0, 2.0]
     """
     return segment(mean, "segment_mean", src, index, num_segments, deterministic)
 
@@ -198,6 +225,9 @@ def segment_min(src: Array, index: Array, /, num_segments: int) -> Array:
     """out[s] is the minimum of the rows src[e] with index[e] == s. Asynchronous.
 
     A segment without rows is infinity, or the largest integer of the dtype. The arguments are those of segment_sum.
+
+    >>> stator.segment_min(stator.asarray([1, 5, 2]), stator.asarray([0, 0, 1]), 2).tolist()
+    [1, 2]
     """
     return segment(min_, "segment_min", src, index, num_segments, None)
 
@@ -206,6 +236,9 @@ def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
     """out[s] is the maximum of the rows src[e] with index[e] == s. Asynchronous.
 
     A segment without rows is -infinity, or the smallest integer of the dtype. The arguments are those of segment_sum.
+
+    >>> stator.segment_max(stator.asarray([1, 5, 2]), stator.asarray([0, 0, 1]), 2).tolist()
+    [5, 2]
     """
     return segment(max_, "segment_max", src, index, num_segments, None)
 
@@ -224,6 +257,9 @@ def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
     """A copy of x with value, a number or a 0-d array, where the mask is true. Asynchronous.
 
     The mask is bool and broadcasts with x. The result has x's dtype.
+
+    >>> stator.masked_fill(stator.asarray([1, 2, 3]), stator.asarray([True, False, True]), 0).tolist()
+    [0, 2, 0]
     """
     cdef Array source = as_array(x, "masked_fill"), where = as_array(mask, "masked_fill")
     cdef Array out = new_array(source.backend)
@@ -242,6 +278,9 @@ def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_val
 
     The mask is bool and broadcasts with x. With a size nothing synchronises: the result has that many elements, the
     first ones found and then fill_value (None: 0).
+
+    >>> stator.masked_select(stator.asarray([1, 2, 3]), stator.asarray([True, False, True])).tolist()
+    [1, 3]
     """
     cdef Array source = as_array(x, "masked_select"), where = as_array(mask, "masked_select")
     cdef Array out = new_array(source.backend)
@@ -259,6 +298,10 @@ def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
 
     The mask is bool and broadcasts with x; source is read in row-major order. If source is too short, the next
     synchronising call raises OutOfRangeError, and the other elements are those of x.
+
+    >>> x, mask = stator.asarray([1, 2, 3]), stator.asarray([True, False, True])
+    >>> stator.masked_scatter(x, mask, stator.asarray([7, 8])).tolist()
+    [7, 2, 8]
     """
     cdef Array target = as_array(x, "masked_scatter"), where = as_array(mask, "masked_scatter")
     cdef Array values = as_array(source, "masked_scatter"), out = new_array(target.backend)
@@ -285,6 +328,9 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = No
 
     One int64 array per axis. With a size nothing synchronises: each array has that many elements, those of the first
     ones found and then fill_value (None: 0).
+
+    >>> [x.tolist() for x in stator.nonzero(stator.asarray([[0, 1], [2, 0]]))]
+    [[0, 1], [1, 0]]
     """
     cdef Array source = as_array(x, "nonzero")
     cdef cpp.Capacity capacity = to_capacity(size, fill_value, "nonzero")
@@ -301,6 +347,9 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
     """The slices of x along an axis where condition is true. Synchronises: reads their number.
 
     As numpy.compress. condition: bool, with one axis. axis: None selects elements of the flattened array.
+
+    >>> stator.compress(stator.asarray([True, False, True]), stator.asarray([1, 2, 3])).tolist()
+    [1, 3]
     """
     return compressed(as_array(condition, "compress"), as_array(x, "compress"), axis)
 

@@ -56,6 +56,9 @@ def cholesky(x: Array, /, *, upper: bool = False, check: bool = True) -> Array:
     upper: whether it is U. Reads only that triangle of x. LinAlgError for a matrix that is not positive definite.
     check=False is asynchronous and returns (factor, info); info is the order of the first leading minor that is not
     positive, else 0.
+
+    >>> stator.linalg.cholesky(stator.asarray([[4.0, 2.0], [2.0, 5.0]])).tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
     """
     cdef Array a = as_array(x, "linalg.cholesky")
     cdef cpp.Options options
@@ -74,6 +77,10 @@ def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
 
     c_and_lower: what cholesky returned, (..., n, n), and whether that is the lower factor. b: (n,) or (..., n, k); x
     has the same shape.
+
+    >>> a, b = stator.asarray([[4.0, 2.0], [2.0, 5.0]]), stator.asarray([8.0, 8.0])
+    >>> stator.linalg.cho_solve((stator.linalg.cholesky(a), True), b).round(6).tolist()
+    [1.5, 1.0]
     """
     factor, is_lower = pair_of(c_and_lower, "linalg.cho_solve")
     cdef Array c = as_array(factor, "linalg.cho_solve"), rhs = as_array(b, "linalg.cho_solve")
@@ -93,6 +100,10 @@ def solve_triangular(a: Array, b: Array, /, *, trans: int | str = 0, lower: bool
     b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
     unit_diagonal: the diagonal counts as ones. LinAlgError for a zero on the diagonal. check=False is asynchronous and
     returns (x, info); info is the first zero on the diagonal counted from 1, else 0.
+
+    >>> a, b = stator.asarray([[2.0, 0.0], [1.0, 4.0]]), stator.asarray([4.0, 6.0])
+    >>> stator.linalg.solve_triangular(a, b, lower=True).round(6).tolist()
+    [2.0, 1.0]
     """
     cdef Array matrix = as_array(a, "linalg.solve_triangular"), rhs = as_array(b, "linalg.solve_triangular")
     cdef cpp.TriangularOptions options
@@ -114,6 +125,10 @@ def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
     lu has L below its diagonal (L's own diagonal is 1) and U on and above it. pivots: int32, counted from 0: row k was
     exchanged with row pivots[k]. LinAlgError for a singular matrix. check=False is asynchronous and returns
     ((lu, pivots), info); info is the first zero pivot counted from 1, else 0.
+
+    >>> lu, pivots = stator.linalg.lu_factor(stator.asarray([[1.0, 2.0], [4.0, 2.0]]))
+    >>> lu.tolist(), pivots.tolist()
+    ([[4.0, 2.0], [0.25, 1.5]], [1, 1])
     """
     cdef Array a = as_array(x, "linalg.lu_factor")
     cdef cpp.Options options
@@ -131,6 +146,10 @@ def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str =
     """Solves A x = b with what lu_factor returned for A. Asynchronous.
 
     b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
+
+    >>> factors = stator.linalg.lu_factor(stator.asarray([[1.0, 2.0], [4.0, 2.0]]))
+    >>> stator.linalg.lu_solve(factors, stator.asarray([5.0, 8.0])).round(6).tolist()
+    [1.0, 2.0]
     """
     factors, exchanges = pair_of(lu_and_piv, "linalg.lu_solve")
     cdef Array matrix = as_array(factors, "linalg.lu_solve"), pivots = as_array(exchanges, "linalg.lu_solve")
@@ -148,6 +167,10 @@ def lu(x: Array, /) -> LUResult:
     """(P, L, U) with x = P L U, as scipy.linalg.lu. Asynchronous.
 
     For x (..., m, n) and k = min(m, n): P (..., m, m) is a permutation matrix, L (..., m, k) and U (..., k, n).
+
+    >>> p, l, u = stator.linalg.lu(stator.asarray([[1.0, 2.0], [4.0, 2.0]]))
+    >>> (p @ l @ u).tolist()
+    [[1.0, 2.0], [4.0, 2.0]]
     """
     cdef Array a = as_array(x, "linalg.lu")
     cdef cpp.PLU found
@@ -163,6 +186,10 @@ def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
 
     x2: (n,) or (..., n, k). LinAlgError for a singular matrix. check=False is asynchronous and returns (x, info); info
     is the first zero pivot counted from 1, else 0.
+
+    >>> a, b = stator.asarray([[2.0, 0.0], [1.0, 4.0]]), stator.asarray([4.0, 6.0])
+    >>> stator.linalg.solve(a, b).round(6).tolist()
+    [2.0, 1.0]
     """
     cdef Array a = as_array(x1, "linalg.solve"), b = as_array(x2, "linalg.solve")
     cdef cpp.Options options
@@ -180,6 +207,9 @@ def inv(x: Array, /, *, check: bool = True) -> Array:
 
     LinAlgError for a singular matrix. check=False is asynchronous and returns (inverse, info); info is the first zero
     pivot counted from 1, else 0.
+
+    >>> stator.linalg.inv(stator.asarray([[2.0, 0.0], [0.0, 4.0]])).round(6).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
     """
     cdef Array a = as_array(x, "linalg.inv")
     cdef cpp.Options options
@@ -193,7 +223,11 @@ def inv(x: Array, /, *, check: bool = True) -> Array:
 
 
 def det(x: Array, /) -> Array:
-    """The determinant of x (..., n, n), of the batch's shape (...). Asynchronous."""
+    """The determinant of x (..., n, n), of the batch's shape (...). Asynchronous.
+
+    >>> stator.linalg.det(stator.asarray([[2.0, 0.0], [1.0, 4.0]])).round(6).item()
+    8.0
+    """
     cdef Array a = as_array(x, "linalg.det")
     cdef Array out = new_array(a.backend)
     cdef CppStream stream
@@ -207,6 +241,10 @@ def slogdet(x: Array, /) -> SlogdetResult:
     """(sign, logabsdet) of x (..., n, n): the determinant is sign * exp(logabsdet). Asynchronous.
 
     A singular matrix has 0 and -inf.
+
+    >>> sign, logarithm = stator.linalg.slogdet(stator.asarray([[0.0, 1.0], [1.0, 0.0]]))
+    >>> sign.item(), logarithm.item()
+    (-1.0, 0.0)
     """
     cdef Array a = as_array(x, "linalg.slogdet")
     cdef cpp.SignLog found
@@ -221,6 +259,10 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """(Q, R) with x = Q R, for x (..., m, n). Asynchronous.
 
     mode "reduced": Q (..., m, k) and R (..., k, n) with k = min(m, n); "complete": (..., m, m) and (..., m, n).
+
+    >>> q, r = stator.linalg.qr(stator.ones((3, 2)))
+    >>> q.shape, r.shape
+    ((3, 2), (2, 2))
     """
     cdef Array a = as_array(x, "linalg.qr")
     cdef cpp.Qr found
@@ -238,6 +280,10 @@ def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDRe
     S (..., k), k = min(m, n), is real and descending. full_matrices: U (..., m, m) and Vh (..., n, n), else (..., m, k)
     and (..., k, n). LinAlgError where the iteration does not converge or x holds NaN or infinity. check=False is
     asynchronous and returns ((U, S, Vh), info); for such matrices info is not 0 and the results are NaN.
+
+    >>> u, s, vh = stator.linalg.svd(stator.ones((3, 2)), full_matrices=False)
+    >>> u.shape, s.shape, vh.shape
+    ((3, 2), (2,), (2, 2))
     """
     cdef Array a = as_array(x, "linalg.svd")
     cdef cpp.Options options
@@ -256,6 +302,9 @@ def svdvals(x: Array, /, *, check: bool = True) -> Array:
     """The singular values of x (..., m, n), descending: (..., min(m, n)). Synchronises.
 
     LinAlgError as svd. check=False is asynchronous and returns (values, info).
+
+    >>> stator.linalg.svdvals(stator.asarray([[0.0, 2.0], [3.0, 0.0]])).round(6).tolist()
+    [3.0, 2.0]
     """
     cdef Array a = as_array(x, "linalg.svdvals")
     cdef cpp.Options options
@@ -274,6 +323,10 @@ def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
     UPLO: the triangle of x that is read, 'L' or 'U'. Eigenvalues (..., n) are real and ascending; eigenvectors are the
     columns of (..., n, n). LinAlgError where the iteration does not converge or x holds NaN or infinity. check=False is
     asynchronous and returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
+
+    >>> values, vectors = stator.linalg.eigh(stator.asarray([[2.0, 1.0], [1.0, 2.0]]))
+    >>> values.round(6).tolist(), vectors.shape
+    ([1.0, 3.0], (2, 2))
     """
     cdef Array a = as_array(x, "linalg.eigh")
     cdef cpp.Options options
@@ -292,6 +345,9 @@ def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
     """The eigenvalues of Hermitian matrices (..., n, n), real and ascending: (..., n). Synchronises.
 
     UPLO and LinAlgError as eigh. check=False is asynchronous and returns (values, info).
+
+    >>> stator.linalg.eigvalsh(stator.asarray([[2.0, 1.0], [1.0, 2.0]])).round(6).tolist()
+    [1.0, 3.0]
     """
     cdef Array a = as_array(x, "linalg.eigvalsh")
     cdef cpp.Options options
@@ -311,6 +367,10 @@ def eig(x: Array, /, *, check: bool = True) -> EigResult:
     Eigenvalues (..., n) are in no order; eigenvectors are the columns of (..., n, n), of norm 1. LinAlgError where the
     iteration does not converge or x holds NaN or infinity. check=False returns ((eigenvalues, eigenvectors), info);
     info is not 0 for such matrices.
+
+    >>> values, vectors = stator.linalg.eig(stator.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    >>> stator.sort(values).tolist()
+    [(2+0j), (3+0j)]
     """
     cdef Array a = as_array(x, "linalg.eig")
     cdef cpp.Options options
@@ -328,6 +388,9 @@ def eigvals(x: Array, /, *, check: bool = True) -> Array:
     """The eigenvalues of general matrices (..., n, n), complex and in no order: (..., n). Synchronises.
 
     LinAlgError as eig. check=False returns (values, info).
+
+    >>> stator.sort(stator.linalg.eigvals(stator.asarray([[2.0, 0.0], [0.0, 3.0]]))).tolist()
+    [(2+0j), (3+0j)]
     """
     cdef Array a = as_array(x, "linalg.eigvals")
     cdef cpp.Options options

@@ -57,6 +57,11 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None, *, rtol: float | Ar
     b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
     broadcasts to the batch; None is max(m, n) eps. rcond: NumPy's name of rtol; a negative one is eps. residuals:
     |a x - b|^2 of each right-hand side, empty unless m > n and every matrix has rank n. LinAlgError as svd.
+
+    >>> a, b = stator.asarray([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), stator.asarray([3.0, 4.0, 5.0])
+    >>> found = stator.linalg.lstsq(a, b)
+    >>> found.x.round(6).tolist(), found.rank.item()
+    ([3.0, 2.0], 2)
     """
     cdef Array matrix = as_array(a, "linalg.lstsq"), rhs = as_array(b, "linalg.lstsq")
     cdef cpp.Tolerance tolerance
@@ -81,6 +86,9 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """The Moore-Penrose inverse (..., n, m) of x (..., m, n), by singular values. Synchronises.
 
     rtol as in lstsq. LinAlgError as svd.
+
+    >>> stator.linalg.pinv(stator.asarray([[2.0, 0.0], [0.0, 4.0]])).round(6).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
     """
     cdef Array a = as_array(x, "linalg.pinv")
     cdef Array out = new_array(a.backend)
@@ -98,6 +106,9 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """The rank of x (..., m, n), int64: the number of singular values above a tolerance. Synchronises.
 
     rtol as in lstsq. LinAlgError as svd.
+
+    >>> stator.linalg.matrix_rank(stator.ones((3, 2))).item()
+    1
     """
     cdef Array a = as_array(x, "linalg.matrix_rank")
     cdef Array out = new_array(a.backend)
@@ -117,6 +128,9 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
     ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
     with length 1. Of a matrix without elements it is 0, as an empty sum; InvalidValueError for the smallest of no
     rows (-inf), columns (-1) or singular values (-2).
+
+    >>> stator.linalg.matrix_norm(stator.asarray([[3.0, 0.0], [4.0, 0.0]])).item()
+    5.0
     """
     cdef Array a = as_array(x, "linalg.matrix_norm")
     cdef Array out = new_array(a.backend)
@@ -135,6 +149,9 @@ def cond(x: Array, /, p: float | str | None = None) -> Array:
     """The condition number of x (..., m, n) in a norm of matrix_norm; infinite for a singular matrix.
 
     p: None is 2. Synchronises, as svd, for None, 2, -2 and 'nuc'; the other norms need square matrices.
+
+    >>> stator.linalg.cond(stator.asarray([[2.0, 0.0], [0.0, 4.0]]), p=1).item()
+    2.0
     """
     cdef Array a = as_array(x, "linalg.cond")
     cdef Array out = new_array(a.backend)
@@ -152,6 +169,9 @@ def matrix_power(x: Array, n: int, /) -> Array:
     """x (..., m, m) to an integer power, by repeated squaring. Asynchronous for n >= 0.
 
     n < 0 is a power of the inverse, which synchronises and raises LinAlgError as inv.
+
+    >>> stator.linalg.matrix_power(stator.asarray([[1, 1], [0, 1]]), 5).tolist()
+    [[1.0, 5.0], [0.0, 1.0]]
     """
     cdef Array a = as_array(x, "linalg.matrix_power")
     cdef Array out = new_array(a.backend)
@@ -169,6 +189,9 @@ def expm(x: Array, /) -> Array:
     """The exponential of matrices (..., n, n), as scipy.linalg.expm. Synchronises.
 
     Matrices that hold NaN or infinity become NaN.
+
+    >>> stator.linalg.expm(stator.zeros((2, 2))).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     cdef Array a = as_array(x, "linalg.expm")
     cdef Array out = new_array(a.backend)
@@ -184,6 +207,9 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     """The sum of a diagonal of each matrix (..., m, n), of the batch's shape. Asynchronous.
 
     offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
+
+    >>> stator.linalg.trace(stator.asarray([[1, 2], [3, 4]])).item()
+    5
     """
     cdef Array source = as_array(x, "linalg.trace")
     return trace_of(source.backend, source.c, offset, dtype)
@@ -205,6 +231,9 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three elements along an axis. Asynchronous.
 
     The other axes broadcast.
+
+    >>> stator.linalg.cross(stator.asarray([1, 0, 0]), stator.asarray([0, 1, 0])).tolist()
+    [0, 0, 1]
     """
     cdef Array a = as_array(x1, "linalg.cross"), b = as_array(x2, "linalg.cross")
     cdef Array out = new_array(a.backend)

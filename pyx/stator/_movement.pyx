@@ -57,6 +57,9 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
 
     axis: None joins the flattened arrays. The result has the promoted dtype. One launch, or one per array where large
     arrays are transposed. out: an array of the result's shape.
+
+    >>> stator.concat([stator.asarray([1, 2]), stator.asarray([3])]).tolist()
+    [1, 2, 3]
     """
     cdef vector[CppArray] given
     backend = gather(arrays, given, "concat")
@@ -64,7 +67,11 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
-    """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat."""
+    """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat.
+
+    >>> stator.stack([stator.asarray([1, 2]), stator.asarray([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+    """
     cdef vector[CppArray] given
     backend = gather(arrays, given, "stack")
     return joined(True, given, backend, axis, out, "stack")
@@ -75,6 +82,9 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
 
     A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
     before each index.
+
+    >>> [part.tolist() for part in stator.split(stator.asarray([1, 2, 3, 4]), 2)]
+    [[1, 2], [3, 4]]
     """
     cdef Array source = as_given(x, "split")
     cdef int64_t at = to_int(axis, "split")
@@ -89,7 +99,11 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
 
 
 def ravel(x: Array, /) -> Array:
-    """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
+    """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous.
+
+    >>> stator.ravel(stator.asarray([[1, 2], [3, 4]])).tolist()
+    [1, 2, 3, 4]
+    """
     cdef Array source = as_given(x, "ravel")
     cdef CppStream stream
     cdef Array out = new_array(source.backend)
@@ -100,7 +114,11 @@ def ravel(x: Array, /) -> Array:
 
 
 def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
+    """A view rotated by k quarter turns, from the first of the axes towards the second. No launch.
+
+    >>> stator.rot90(stator.asarray([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
     cdef Array source = as_given(x, "rot90")
     cdef Array out = new_array(source.backend)
     cdef int64_t turns = to_int(k, "rot90", "k") % 4
@@ -117,6 +135,9 @@ def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] |
     """x with its elements shifted cyclically along axes, as numpy.roll. Asynchronous.
 
     axis: None rolls the flattened array. One launch, after a copy where the flattened array is not contiguous.
+
+    >>> stator.roll(stator.asarray([1, 2, 3]), 1).tolist()
+    [3, 1, 2]
     """
     cdef Array source = as_array(x, "roll")
     cdef Array out = new_array(source.backend)
@@ -150,6 +171,9 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
 
     pad_width: one number, (before, after), or such a pair for each axis. mode: "constant" (constant_values), "edge",
     "reflect", "symmetric" or "wrap".
+
+    >>> stator.pad(stator.asarray([1, 2]), 1).tolist()
+    [0, 1, 2, 0]
     """
     cdef Array source = as_array(x, "pad")
     cdef Array out = new_array(source.backend)
@@ -172,7 +196,11 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
 
 
 def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
-    """x repeated as a whole along each axis, as numpy.tile, in one launch. Asynchronous."""
+    """x repeated as a whole along each axis, as numpy.tile, in one launch. Asynchronous.
+
+    >>> stator.tile(stator.asarray([1, 2]), (2,)).tolist()
+    [1, 2, 1, 2]
+    """
     cdef Array source = as_array(x, "tile")
     cdef Array out = new_array(source.backend)
     cdef vector[int64_t] times
@@ -189,6 +217,9 @@ def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
 
     repeats: a number, or an integer Array with one number per element or one for all, which is read back: that
     synchronises. axis: None repeats the elements of the flattened array.
+
+    >>> stator.repeat(stator.asarray([1, 2]), 2).tolist()
+    [1, 1, 2, 2]
     """
     cdef Array source = as_array(x, "repeat"), counts = None
     cdef Array out = new_array(source.backend)

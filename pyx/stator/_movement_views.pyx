@@ -13,7 +13,11 @@ from stator.cpp.std cimport optional, vector
 
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
-    """A view with the axes in another order: axis i of the result is axis axes[i] of x. No launch."""
+    """A view with the axes in another order: axis i of the result is axis axes[i] of x. No launch.
+
+    >>> stator.permute_dims(stator.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     cdef Array source = as_given(x, "permute_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims order
@@ -26,12 +30,19 @@ def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None
     """x in another shape: a view where the strides allow it, else a copy. Asynchronous.
 
     One entry of shape may be -1. copy: True copies always, False never (ShapeError), None only where needed.
+
+    >>> stator.reshape(stator.arange(6), (2, -1)).shape
+    (2, 3)
     """
     return reshape_op(as_given(x, "reshape"), shape, copy)
 
 
 def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
-    """A view repeated along new axes and axes of length 1, which must not be written to. No launch."""
+    """A view repeated along new axes and axes of length 1, which must not be written to. No launch.
+
+    >>> stator.broadcast_to(stator.asarray([1, 2]), (2, 2)).tolist()
+    [[1, 2], [1, 2]]
+    """
     cdef Array source = as_given(x, "broadcast_to")
     cdef Array out = new_array(source.backend)
     cdef Dims dims
@@ -45,6 +56,9 @@ def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[
 
     Strides and offset are in elements, as in torch, where x.strides has bytes; the offset counts from the start of the
     buffer.
+
+    >>> stator.as_strided(stator.asarray([1, 2, 3]), (2, 2), (1, 1)).tolist()
+    [[1, 2], [2, 3]]
     """
     cdef Array source = as_given(x, "as_strided")
     cdef Array out = new_array(source.backend)
@@ -60,6 +74,9 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
     """A view without axes of length 1: those named, or all. No launch.
 
     ShapeError for an axis of another length, AxisError for one that is out of range or named twice.
+
+    >>> stator.squeeze(stator.ones((1, 3)), axis=0).shape
+    (3,)
     """
     cdef Array source = as_given(x, "squeeze")
     cdef Array out = new_array(source.backend)
@@ -70,7 +87,11 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
 
 
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
-    """A view with new axes of length 1, which are the axes `axis` of the result. No launch."""
+    """A view with new axes of length 1, which are the axes `axis` of the result. No launch.
+
+    >>> stator.expand_dims(stator.ones(3), axis=0).shape
+    (1, 3)
+    """
     cdef Array source = as_given(x, "expand_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims axes
@@ -80,7 +101,11 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 
 
 def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
-    """A view with the axes `source` at the positions `destination`, the others in their order. No launch."""
+    """A view with the axes `source` at the positions `destination`, the others in their order. No launch.
+
+    >>> stator.moveaxis(stator.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     cdef Array array = as_given(x, "moveaxis")
     cdef Array out = new_array(array.backend)
     cdef Dims sources, positions
@@ -93,7 +118,11 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
 
 
 def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
-    """A view in reverse order along the axes (None: all). No launch."""
+    """A view in reverse order along the axes (None: all). No launch.
+
+    >>> stator.flip(stator.asarray([1, 2, 3])).tolist()
+    [3, 2, 1]
+    """
     cdef Array source = as_given(x, "flip")
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
@@ -103,7 +132,11 @@ def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
 
 
 def matrix_transpose(x: Array, /) -> Array:
-    """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch."""
+    """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch.
+
+    >>> stator.matrix_transpose(stator.asarray([[1, 2], [3, 4]])).tolist()
+    [[1, 3], [2, 4]]
+    """
     cdef Array source = as_given(x, "matrix_transpose")
     cdef Array out = new_array(source.backend)
     out.c = cpp.matrix_transpose(source.c)
@@ -114,6 +147,9 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """A view of the diagonals of matrices (..., m, n): (..., k). No launch.
 
     offset: above (positive) or below (negative) the main diagonal.
+
+    >>> stator.linalg.diagonal(stator.asarray([[1, 2], [3, 4]]), offset=1).tolist()
+    [2]
     """
     cdef Array source = as_given(x, "linalg.diagonal")
     cdef Array out = new_array(source.backend)
@@ -175,7 +211,11 @@ cdef list unwrapped(tuple arrays, vector[cpp_array.Array]& out, str op):
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Views of the arrays broadcast to their common shape, which must not be written to. No launch."""
+    """Views of the arrays broadcast to their common shape, which must not be written to. No launch.
+
+    >>> [x.shape for x in stator.broadcast_arrays(stator.ones(3), stator.ones((2, 1)))]
+    [(2, 3), (2, 3)]
+    """
     cdef vector[cpp_array.Array] given, views
     backends = unwrapped(arrays, given, "broadcast_arrays")
     with nogil:
@@ -188,6 +228,9 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
     Array k, of n_k elements, varies along axis k of the shape (n_0, n_1, ...); indexing "xy" swaps the first two axes.
     ShapeError for an array of more than one axis.
+
+    >>> [x.tolist() for x in stator.meshgrid(stator.asarray([1, 2]), stator.asarray([3, 4]))]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     cdef vector[cpp_array.Array] given, views
     cdef bint swapped = to_choice(indexing, ("xy", "ij"), "meshgrid", "indexing") == 0
@@ -198,7 +241,11 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """A tuple of views, one per index along an axis, each without that axis. No launch."""
+    """A tuple of views, one per index along an axis, each without that axis. No launch.
+
+    >>> [x.tolist() for x in stator.unstack(stator.asarray([[1, 2], [3, 4]]))]
+    [[1, 2], [3, 4]]
+    """
     cdef Array source = as_given(x, "unstack")
     cdef int64_t along = to_int(axis, "unstack")
     cdef int at = cpp_array.normalize_axis(<const char*>"unstack", along, source.c.ndim())

@@ -371,7 +371,14 @@ cdef Generator of(object device, str op):
 
 
 def get_state(*, device: DeviceLike = None) -> RngState:
-    """The state of the backend's generator: seed, counter, offset, device."""
+    """The state of the backend's generator: seed, counter, offset, device.
+
+    >>> state = stator.random.get_state()
+    >>> x = stator.random.uniform(size=3)
+    >>> stator.random.set_state(state)
+    >>> bool((stator.random.uniform(size=3) == x).all())
+    True
+    """
     return of(device, "random.get_state").get_state()
 
 
@@ -445,6 +452,10 @@ def integers(low: int, high: int | None = None, size: int | Sequence[int] | None
 
     high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer dtype
     that holds both bounds; None is int64. By the backend's generator.
+
+    >>> x = stator.random.integers(0, 10, size=100)
+    >>> bool(x.min() >= 0), bool(x.max() < 10)
+    (True, True)
     """
     return draw_integers(of(device, "random.integers"), low, high, size, dtype, endpoint)
 
@@ -474,6 +485,9 @@ def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int
     """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
     n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
+
+    >>> stator.random.multinomial(3, [0.0, 1.0]).tolist()
+    [0, 3]
     """
     cdef Generator generator = of((<Array>pvals).backend if isinstance(pvals, Array) else device, "random.multinomial")
     return draw_multinomial(generator, n, pvals, size)

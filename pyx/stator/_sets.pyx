@@ -50,6 +50,9 @@ def searchsorted(x1: Array, x2: Array | float, /, *, side: str = "left", sorter:
     side: before ("left") or after ("right") equal boundaries. sorter: integers of x1's shape that sort it, as argsort
     gives them; for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every
     number. Two dtypes are first promoted; not complex.
+
+    >>> stator.searchsorted(stator.asarray([1, 3, 5]), stator.asarray([0, 3, 9])).tolist()
+    [0, 1, 3]
     """
     return search(as_array(x1, "searchsorted"), x2, side, sorter)
 
@@ -82,6 +85,9 @@ def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -
     """Whether each element of x1 is among those of x2: bool, of x1's shape. Asynchronous.
 
     invert: whether it is not. x2 has any shape; NaN is never found. One of x1 and x2 may be a number.
+
+    >>> stator.isin(stator.asarray([1, 2, 3]), stator.asarray([2, 5])).tolist()
+    [False, True, False]
     """
     cdef Array elements, test, out
     cdef cbool opposite = to_flag(invert, "isin", "invert")
@@ -117,6 +123,10 @@ def unique_all(x: Array, /, *, size: int | None = None, fill_value: complex = 0)
     inverse_indices: int64, of x's shape. counts: int64. It synchronises once, to read the number of results. With size
     nothing synchronises, and there are that many results: further ones are dropped, missing ones are fill_value with
     index -1 and count 0.
+
+    >>> found = stator.unique_all(stator.asarray([3, 1, 3]))
+    >>> [x.tolist() for x in found]
+    [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
     """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_all, "unique_all", x, size, fill_value, found)
@@ -125,21 +135,35 @@ def unique_all(x: Array, /, *, size: int | None = None, fill_value: complex = 0)
 
 
 def unique_counts(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueCounts:
-    """(values, counts) of unique_all. Synchronises unless size is given."""
+    """(values, counts) of unique_all. Synchronises unless size is given.
+
+    >>> values, counts = stator.unique_counts(stator.asarray([3, 1, 3]))
+    >>> values.tolist(), counts.tolist()
+    ([1, 3], [1, 2])
+    """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_counts, "unique_counts", x, size, fill_value, found)
     return UniqueCounts(wrap_array(source.backend, found.values), wrap_array(source.backend, found.counts))
 
 
 def unique_inverse(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueInverse:
-    """(values, inverse_indices) of unique_all. Synchronises unless size is given."""
+    """(values, inverse_indices) of unique_all. Synchronises unless size is given.
+
+    >>> values, inverse = stator.unique_inverse(stator.asarray([3, 1, 3]))
+    >>> values.tolist(), inverse.tolist()
+    ([1, 3], [1, 0, 1])
+    """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_inverse, "unique_inverse", x, size, fill_value, found)
     return UniqueInverse(wrap_array(source.backend, found.values), wrap_array(source.backend, found.inverse))
 
 
 def unique_values(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> Array:
-    """The distinct elements, ascending, as unique_all. Synchronises unless size is given."""
+    """The distinct elements, ascending, as unique_all. Synchronises unless size is given.
+
+    >>> stator.unique_values(stator.asarray([3, 1, 3])).tolist()
+    [1, 3]
+    """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_values, "unique_values", x, size, fill_value, found)
     return wrap_array(source.backend, found.values)
@@ -150,6 +174,9 @@ def unique_consecutive(x: Array, /, *, size: int | None = None, fill_value: comp
 
     Each NaN is a run of its own. inverse: int64, of x's shape, the run of each element. counts: int64. size and
     fill_value as in unique_all; with size nothing synchronises.
+
+    >>> stator.unique_consecutive(stator.asarray([1, 1, 2, 1])).values.tolist()
+    [1, 2, 1]
     """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_consecutive, "unique_consecutive", x, size, fill_value, found)
@@ -162,6 +189,9 @@ def histc(x: Array, /, bins: int = 100, *, min: float = 0, max: float = 0) -> Ar
 
     min == max takes the extremes of x. NaN and elements outside are not counted; where the extremes of x are taken and
     not finite, nothing is.
+
+    >>> stator.histc(stator.asarray([0.0, 1.0, 2.0, 3.0]), 2).tolist()
+    [2.0, 2.0]
     """
     cdef Array source = as_array(x, "histc"), out
     cdef int64_t count = to_int(bins, "histc", "bins")
@@ -196,6 +226,10 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
     float64, divided by the total and the widths. bin_edges: the given ones, else x's dtype if it is floating, or
     float64. NaN and elements outside are not counted; where the extremes of x are not finite, the edges are NaN and
     nothing is counted.
+
+    >>> counts, edges = stator.histogram(stator.asarray([0.0, 1.0, 3.0]), bins=3)
+    >>> counts.tolist(), edges.tolist()
+    ([1, 1, 1], [0.0, 1.0, 2.0, 3.0])
     """
     cdef Array source = as_array(x, "histogram"), counts, edges = None
     cdef sets.HistogramOptions options
@@ -232,6 +266,9 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, s
     x has any shape. The result is int64, or the float64 sums of the weights, which have x's shape; it has at least
     minlength elements. With size there are that many bins and nothing synchronises; an element outside 0 to size - 1 is
     not counted, and the next synchronising call raises OutOfRangeError.
+
+    >>> stator.bincount(stator.asarray([0, 2, 2])).tolist()
+    [1, 0, 2]
     """
     cdef Array source = as_array(x, "bincount"), out
     cdef sets.BincountOptions options

@@ -26,6 +26,10 @@ def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: complex = 1.0,
     """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
 
     x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.
+
+    >>> pattern = stator.sparse.csr_from_dense(stator.asarray([[0.0, 1.0], [1.0, 0.0]]))
+    >>> stator.sparse.sddmm(pattern, stator.ones((2, 3)), stator.ones((3, 2))).to_dense().tolist()
+    [[0.0, 3.0], [3.0, 0.0]]
     """
     cdef cpp.Csr c = rows_of(pattern, "sparse.sddmm")
     cdef Array left = as_array(x, "sparse.sddmm"), right = as_array(y, "sparse.sddmm")
@@ -46,6 +50,10 @@ def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit
     b: (n,) or (n, k). Entries beyond the triangle are not read. LinAlgError for a zero or missing diagonal. check=False
     is asynchronous and returns (x, info): info, int64, is the first such row counted from 1, else 0, and x then has
     infinities and NaN. unit_diagonal: the diagonal counts as ones, and nothing is checked.
+
+    >>> a = stator.sparse.csr_from_dense(stator.asarray([[2.0, 0.0], [1.0, 4.0]]))
+    >>> stator.sparse.spsolve_triangular(a, stator.asarray([4.0, 6.0]), lower=True).tolist()
+    [2.0, 1.0]
     """
     cdef cpp.Csr c = rows_of(a, "sparse.spsolve_triangular")
     cdef Array dense = as_array(b, "sparse.spsolve_triangular")
@@ -89,19 +97,33 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: in
     NaN counts as an entry, -0 does not. index_dtype: int32 or int64; None is int32 where the sizes fit. nnz: the exact
     number of entries, with which nothing synchronises; for another number the next synchronising call raises
     OutOfRangeError.
+
+    >>> x = stator.sparse.csr_from_dense(stator.asarray([[0.0, 2.0], [3.0, 0.0]]))
+    >>> x.indptr.tolist(), x.indices.tolist(), x.data.tolist()
+    ([0, 1, 2], [1, 0], [2.0, 3.0])
     """
     return from_dense(as_array(x, "sparse.csr_from_dense"), index_dtype, nnz, "sparse.csr_from_dense")
 
 
 def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
-    """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given."""
+    """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given.
+
+    >>> x = stator.sparse.csc_from_dense(stator.asarray([[0.0, 2.0], [3.0, 0.0]]))
+    >>> x.indptr.tolist(), x.indices.tolist(), x.data.tolist()
+    ([0, 1, 2], [1, 0], [3.0, 2.0])
+    """
     cdef Array dense = as_array(x, "sparse.csc_from_dense")
     turned = dense.T if dense.c.ndim() == 2 else dense  # others are refused
     return from_dense(turned, index_dtype, nnz, "sparse.csc_from_dense").T
 
 
 def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
-    """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given."""
+    """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given.
+
+    >>> x = stator.sparse.coo_from_dense(stator.asarray([[0.0, 2.0], [3.0, 0.0]]))
+    >>> x.row.tolist(), x.col.tolist(), x.data.tolist()
+    ([0, 1], [1, 0], [2.0, 3.0])
+    """
     return from_dense(as_array(x, "sparse.coo_from_dense"), index_dtype, nnz, "sparse.coo_from_dense").to_coo()
 
 
@@ -152,7 +174,11 @@ cdef int inside(object indices, object bound) except -1:
 
 
 def eye(m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = "float64", device: DeviceLike = None) -> CSR:
-    """The matrix (m, n) with ones at (i, i + k), n = m unless it is given. Asynchronous."""
+    """The matrix (m, n) with ones at (i, i + k), n = m unless it is given. Asynchronous.
+
+    >>> stator.sparse.eye(2).to_dense().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     cdef int64_t rows, cols, first = to_int(k, "sparse.eye", "k")
     cdef cpp.Csr c
     rows, cols = matrix_shape((m, m if n is None else n), "sparse.eye")
