@@ -106,7 +106,7 @@ ProductShapes product_shapes(const Array& a, const Array& b) {
   if (inner != other) {
     throw ShapeError("matmul",
                      "operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " + std::to_string(inner) +
-                         " columns meet " + std::to_string(other) + " rows",
+                         " columns and " + std::to_string(other) + " rows",
                      "the last axis of the left operand must equal the last but one of the right");
   }
   ProductShapes shapes;

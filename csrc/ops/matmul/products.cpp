@@ -200,7 +200,7 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
     right.push_back(normalize_axis(op, axes_b[k], b.ndim()));
     if (a.shape()[int(left[k])] != b.shape()[int(right[k])])
       throw ShapeError(op,
-                       "axis " + std::to_string(left[k]) + " of " + str(a.shape()) + " meets axis " +
+                       "axis " + std::to_string(left[k]) + " of " + str(a.shape()) + " and axis " +
                            std::to_string(right[k]) + " of " + str(b.shape()),
                        "axes summed together must have equal lengths");
   }

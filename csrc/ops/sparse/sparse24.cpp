@@ -115,7 +115,7 @@ void check_packed(const std::string& op, const TwoToFour& packed, const Array& d
     throw DTypeError(op, "dtype " + std::string(name(dense.dtype())), "2:4 products are of real floating dtypes");
   const int64_t inner = dense.shape()[left ? std::max(0, dense.ndim() - 2) : dense.ndim() - 1];
   if (inner != packed.length)
-    throw ShapeError(op, std::to_string(packed.length) + " packed elements meet an axis of " + std::to_string(inner),
+    throw ShapeError(op, std::to_string(packed.length) + " packed elements and an axis of " + std::to_string(inner),
                      "the inner axes have the same length");
 }
 

@@ -135,7 +135,7 @@ def test_the_family_takes_integers(be, dtype):
 
 def test_integer_product_errors(be):
     x = be.zeros((2, 3), dtype="int32")
-    with pytest.raises(ShapeError, match="3 columns meet 2 rows"):
+    with pytest.raises(ShapeError, match="3 columns and 2 rows"):
         stator.matmul(x, x)
     with pytest.raises(DTypeError, match="dtype=float32"):
         stator.matmul(x, x.T, dtype="float32")

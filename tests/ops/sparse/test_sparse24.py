@@ -114,7 +114,7 @@ def test_packed_operands_that_do_not_fit(be):
         x @ rows
     with pytest.raises(errors.ShapeError, match="last axis"):
         cols @ x
-    with pytest.raises(errors.ShapeError, match="8 packed elements meet an axis of 4"):
+    with pytest.raises(errors.ShapeError, match="8 packed elements and an axis of 4"):
         x[:, :4] @ cols
     with pytest.raises(errors.DTypeError, match="complex"):
         be.asarray(np.ones((8, 8), complex)) @ cols
