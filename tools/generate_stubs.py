@@ -107,7 +107,8 @@ ATTRIBUTES = {
         "axis": "int",
         "number": "int",
         "graph": "Graph",
-        "value": "Any",
+        "structure": "Structure",
+        "mode": "str",
         "parameters": "tuple[KernelParameter, ...]",
     },
 }

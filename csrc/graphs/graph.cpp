@@ -7,8 +7,8 @@
 #include <stator/indexing.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <unordered_map>
 #include <utility>
 
 namespace stator {
@@ -276,6 +276,7 @@ std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* c
     made[i] = Array(blocks[r.memory], r.dtype, r.shape, r.strides, r.offset);
   }
   std::vector<Buffer*> changed;
+  changed.reserve(arguments.size() + blocks.size());
   for (const Array* array : arguments) changed.push_back(array->buffer().get());
   for (const Ref<Buffer>& block : blocks) changed.push_back(block.get());
   for (size_t i = 0; i < arguments.size(); ++i) set_address(slots_[i], arguments[i]->data_ptr());
@@ -294,8 +295,8 @@ std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* c
 template <class F>
 void GraphBox::for_each_order(const StreamBox& on, const GraphCapture* outer, F f) const {
   const uint32_t streams = outer ? orders_ & outer->streams() : bit_of(stream_);
-  for (int i = 0; i < Backend::stream_limit; ++i)
-    if (streams & bit_of(i) && i != on.index()) f(context_.opened_stream(i));
+  for (uint32_t rest = streams & ~bit_of(on.index()); rest; rest &= rest - 1)
+    f(context_.opened_stream(std::countr_zero(rest)));
 }
 
 // Enqueues the graph. `changed`: what its slots name now.
@@ -319,6 +320,7 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<co
     instantiated_ = true;
   }
   std::vector<params::Access> accesses;
+  accesses.reserve(held_.size() + changed.size());
   bool synchronous = false;
   const auto use = [&](Buffer& buffer, bool written) {
     accesses.push_back({buffer.memory(graph_op), 0, int64_t(buffer.bytes()), written});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace stator {
 namespace {
@@ -22,17 +23,36 @@ bool same_strides(const GraphArgument& captured, const Array& array) {
   return true;
 }
 
+// Calls f(first, second) for the pairs of arguments whose extents meet, first < second.
+template <class F>
+void for_each_meeting(std::span<const Array* const> arguments, F f) {
+  struct Reach {
+    const char *begin, *end;
+    size_t index;
+  };
+  std::vector<Reach> reaches;
+  reaches.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Extent extent = extent_of(*arguments[i]);
+    const char* const memory = static_cast<const char*>(arguments[i]->data_ptr());
+    if (arguments[i]->size() != 0) reaches.push_back({memory + extent.begin, memory + extent.end, i});
+  }
+  std::sort(reaches.begin(), reaches.end(), [](const Reach& a, const Reach& b) { return a.begin < b.begin; });
+  for (auto a = reaches.begin(); a != reaches.end(); ++a)
+    for (auto b = a + 1; b != reaches.end() && b->begin < a->end; ++b)
+      f(std::min(a->index, b->index), std::max(a->index, b->index));
+}
+
 }  // namespace
 
 void GraphBox::note_arguments(std::span<const Array* const> arguments) {
   arguments_.clear();
   overlaps_.clear();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const Array& x = *arguments[i];
-    arguments_.push_back({x.dtype(), x.shape(), x.strides()});
-    for (size_t k = 0; k < i; ++k)
-      if (may_overlap(*arguments[k], x)) overlaps_.push_back({k, i, distance_of(*arguments[k], x)});
-  }
+  for (const Array* x : arguments) arguments_.push_back({x->dtype(), x->shape(), x->strides()});
+  for_each_meeting(arguments, [&](size_t first, size_t second) {
+    const Array &a = *arguments[first], &b = *arguments[second];
+    if (may_overlap(a, b)) overlaps_.push_back({first, second, distance_of(a, b)});
+  });
 }
 
 void GraphBox::check_argument(const Array& array, size_t index) const {
@@ -81,11 +101,13 @@ void GraphBox::check_overlaps(std::span<const Array* const> arguments) const {
     return std::any_of(overlaps_.begin(), overlaps_.end(),
                        [=](const GraphOverlap& pair) { return pair.first == first && pair.second == second; });
   };
-  for (size_t second = 1; second < arguments.size(); ++second)
-    for (size_t first = 0; first < second; ++first)
-      if ((slots_[first].written || slots_[second].written) && !shared(first, second) &&
-          may_overlap(*arguments[first], *arguments[second]))
-        refuse(first, second, " share memory, and did not");
+  const std::span<const GraphSlot> slots(slots_.data(), arguments.size());
+  if (std::none_of(slots.begin(), slots.end(), [](const GraphSlot& slot) { return slot.written; })) return;
+  for_each_meeting(arguments, [&](size_t first, size_t second) {
+    if ((slots[first].written || slots[second].written) && !shared(first, second) &&
+        may_overlap(*arguments[first], *arguments[second]))
+      refuse(first, second, " share memory, and did not");
+  });
 }
 
 void GraphBox::check_arguments(std::span<const Array* const> arguments) const {

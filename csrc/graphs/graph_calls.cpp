@@ -2,8 +2,10 @@
 #include "core/text.hpp"
 #include "graphs/graph.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace stator {
 namespace {
@@ -49,25 +51,26 @@ void drop_capture(const Stream& stream) noexcept {
   if (guard) stream.box()->context().drop_capture(*stream.box());
 }
 
-std::string graph_signature(std::span<const Array* const> arguments) {
-  std::string out;
-  const auto add = [&](int64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); };
+void add_graph_signature(std::span<const Array* const> arguments, std::string& to) {
+  const auto add = [&](int64_t value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  std::vector<std::pair<const Buffer*, size_t>> users;  // of each buffer, the arguments in their order
+  users.reserve(arguments.size());
+  for (const Array* x : arguments) users.emplace_back(&buffer_of(*x, op_name(call::graph_launch)), users.size());
+  std::sort(users.begin(), users.end());
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Array& x = *arguments[i];
-    const Buffer& buffer = buffer_of(x, op_name(call::graph_launch));
-    const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
-    add(int64_t(x.dtype()) | int64_t(x.ndim()) << 8 | int64_t(address % 64) << 16);
+    const char* const memory = static_cast<const char*>(x.data_ptr());
+    const auto lowest = std::pair<const Buffer*, size_t>(x.buffer().get(), 0);
+    const size_t first = std::lower_bound(users.begin(), users.end(), lowest)->second;
+    const int64_t shared = first == i ? 0 : int64_t(first) + 1;
+    add(int64_t(x.dtype()) | int64_t(x.ndim()) << 8 | int64_t(reinterpret_cast<uintptr_t>(memory) % 64) << 16 |
+        shared << 32);
+    if (shared) add(memory - static_cast<const char*>(arguments[first]->data_ptr()));
     for (int d = 0; d < x.ndim(); ++d) {
       add(x.shape()[d]);
       add(x.strides()[d]);
     }
-    size_t first = 0;
-    while (arguments[first]->buffer().get() != &buffer) ++first;
-    if (first == i) continue;
-    add(int64_t(first));
-    add(static_cast<const char*>(x.data_ptr()) - static_cast<const char*>(arguments[first]->data_ptr()));
   }
-  return out;
 }
 
 CapturedWork captured_work(const Stream& stream) {

@@ -1,8 +1,11 @@
 """Which arguments are of one kind, so that a function is captured once for them."""
 
 import dataclasses
+import gc
 import math
 import struct
+import threading
+import weakref
 from decimal import Decimal
 from fractions import Fraction
 
@@ -89,3 +92,92 @@ def test_structures_that_are_nested_too_deeply_are_refused(be):
     for value in (endless, nested):
         with pytest.raises(InvalidValueError, match="nested deeper"):
             f(x, value)
+
+
+class Raising:
+    """A value whose __hash__ or __eq__ raises what `error` is."""
+
+    error = None
+
+    def __init__(self, method):
+        self.method = method
+
+    def __hash__(self):
+        if self.error and self.method == "__hash__":
+            raise self.error("mine")
+        return 1
+
+    def __eq__(self, other):
+        if self.error and self.method == "__eq__":
+            raise self.error("mine")
+        return isinstance(other, Raising)
+
+
+@pytest.mark.parametrize("method", ["__hash__", "__eq__"])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_what_a_value_raises_is_raised_and_the_next_call_works(be, method, error, monkeypatch):
+    f, x = be.graph(lambda x, value: x + 1), be.ones(3)
+    f(x, Raising(method))
+    monkeypatch.setattr(Raising, "error", error)
+    with pytest.raises(error, match="mine"):
+        f(x, Raising(method))
+    monkeypatch.setattr(Raising, "error", None)
+    ended = threading.Thread(target=f, args=(x, Raising(method)))  # another thread, which would wait for a lock
+    ended.start()
+    ended.join(60)
+    assert not ended.is_alive() and f.cache_info().graphs == 1
+
+
+def test_a_type_error_of_hash_says_that_the_value_cannot_be_a_key(be, monkeypatch):
+    f, x = be.graph(lambda x, value: x + 1), be.ones(3)
+    monkeypatch.setattr(Raising, "error", TypeError)
+    with pytest.raises(InvalidValueError, match="cannot be a key: mine"):
+        f(x, Raising("__hash__"))
+
+
+def test_a_type_error_of_eq_is_raised_as_it_is(be, monkeypatch):
+    f, x = be.graph(lambda x, value: x + 1), be.ones(3)
+    f(x, Raising("__eq__"))
+    monkeypatch.setattr(Raising, "error", TypeError)
+    with pytest.raises(TypeError, match=r"^mine$"):
+        f(x, Raising("__eq__"))
+
+
+def test_a_value_may_call_the_function_while_it_is_compared(be):
+    f, x = be.graph(lambda x, value: x + 1), be.ones(3)
+
+    class Calling:
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            f(x, 5)
+            return type(other) is Calling
+
+    for _ in range(3):
+        assert f(x, Calling()).tolist() == [2, 2, 2]
+    assert f.cache_info().graphs == 2
+
+
+def test_a_graph_keeps_its_key_and_no_other_values_alive(be):
+    f, values = be.graph(lambda x, value: x + 1), [Raising("") for _ in range(4)]
+    kept = [weakref.ref(value) for value in values]
+    for value in values:
+        f(be.ones(3), value)
+    del value, values
+    gc.collect()
+    assert sum(one() is not None for one in kept) == 1
+    f.clear_cache()
+    gc.collect()
+    assert not any(one() for one in kept)
+
+
+def test_the_distance_of_arguments_in_a_buffer_is_not_taken_for_a_dtype(be):
+    f = be.graph(lambda a, b, c, d: d + 1)
+    rows = be.zeros(1000, dtype="uint8")
+    apart = 256 + 1  # bytes, as the signature has an array of one axis of int8
+    shared = rows[:4], rows[apart : apart + 4], be.zeros((), dtype="float32"), be.zeros((), dtype="int8")
+    others = rows[:4], be.zeros(5, dtype="uint8")[1:], be.zeros((), dtype="bool"), be.zeros(11, dtype="int8")
+    for arguments in (shared, others) * 3:
+        assert f(*arguments).shape == arguments[3].shape
+    assert f.cache_info().graphs == 2

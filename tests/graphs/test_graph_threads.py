@@ -35,6 +35,18 @@ def run_in_thread(work):
     thread.join()
 
 
+def test_a_function_is_launched_while_another_thread_captures_its_stream(be):
+    f, said = be.graph(lambda x: x * 2 + 1), []
+    for value in range(3):
+        f(be.full(3, float(value)))
+    with be.capture() as graph:
+        y = f(be.ones(3)) + 1
+        run_in_thread(lambda: said.append(f(be.full(3, 5.0)).tolist()))
+    graph.launch()
+    assert said == [[11.0] * 3] and y.tolist() == [4.0] * 3
+    assert f.cache_info().captures == 2
+
+
 def test_another_thread_uses_the_captured_stream_as_before(be):
     x, m, said = be.ones(3), be.asarray(np.eye(40, dtype=np.float32)), []
 

@@ -357,6 +357,43 @@ def test_graphs_beyond_the_limit_are_dropped_the_oldest_first(be):
     assert f.cache_info().graphs == 0
 
 
+def test_graphs_beyond_the_bytes_are_dropped_the_oldest_first(be):
+    probe = be.graph(lambda x: (x + 1) * 2)
+    probe(be.zeros(1000))
+    one = probe.cache_info().nbytes
+    f = be.graph(lambda x: (x + 1) * 2, max_bytes=3 * one)
+    for shape in ((1000,), (1000,), (10, 100), (100, 10), (1000,)):
+        f(be.zeros(shape))
+    assert (f.cache_info().graphs, f.cache_info().evictions, f.cache_info().nbytes) == (3, 0, 3 * one)
+    f(be.zeros((1000, 1)))
+    assert (f.cache_info().graphs, f.cache_info().evictions) == (3, 1)
+    hits = f.cache_info().hits
+    f(be.zeros(1000)), f(be.zeros((100, 10)))
+    assert f.cache_info().hits == hits + 2
+    f(be.zeros((10, 100)))  # was used longest ago
+    assert f.cache_info().hits == hits + 2
+
+
+def test_a_graph_of_more_bytes_than_the_limit_is_kept(be):
+    f = be.graph(lambda x: (x + 1) * 2, max_bytes=1)
+    for _ in range(3):
+        f(be.zeros(1000))
+    assert (f.cache_info().graphs, f.cache_info().captures) == (1, 2)
+
+
+def test_a_function_of_a_closed_backend_is_refused(device):
+    be = stator.Backend(device)
+    f, x = be.graph(lambda x: x + 1), be.ones(3)
+    none = be.graph(lambda: be.ones(1) + 1)
+    for _ in range(3):
+        f(x), none()
+    be.close()
+    for call in (lambda: f(x), none, lambda: f(x, out=x)):
+        with pytest.raises(stator.errors.BackendClosedError):
+            call()
+    assert f.cache_info().graphs == 1
+
+
 def test_arguments_that_cannot_be_a_key_and_arrays_of_two_backends_are_refused(be):
     f = stator.graph(lambda x, y: x + 1)
     with pytest.raises(InvalidValueError, match="key"):

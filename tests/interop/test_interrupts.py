@@ -63,6 +63,32 @@ def test_an_interrupt_while_an_error_is_raised_is_a_keyboard_interrupt(calls, in
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{interrupts}\n", "")
 
 
+REPLAYS = """
+class Same:
+    def __hash__(self):
+        return hash("same")
+    def __eq__(self, other):
+        return isinstance(other, Same)
+
+replayed = backend.graph(lambda x, values: (x * 2, [x + 1]))
+"""
+LAUNCHES = "[lambda: replayed(x, {'a': [Same()]}), lambda: replayed(x, (1.5, 'text')), lambda: replayed(x, [7])]"
+LATER = """
+later = threading.Thread(target=lambda: print(replayed(x, [7])[0].tolist()))
+later.start()
+later.join(60)
+"""
+
+
+def test_an_interrupt_while_a_graph_is_replayed_leaves_no_lock(tmp_path):
+    begin, end = PROGRAM.split("came, expected", 1)
+    program = begin.format(calls="[]") + REPLAYS + f"failing = {LAUNCHES}\ncame, expected" + end.format(interrupts=500)
+    done = subprocess.run(
+        [sys.executable, "-c", program + LATER], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "500\n[2.0, 2.0, 2.0]\n", "")
+
+
 # Ends the call of the main thread within a function of a name, some time after it has begun.
 SENDER = """
 import os, signal, sys, threading, time

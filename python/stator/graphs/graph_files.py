@@ -18,9 +18,10 @@ from stator._pickling import bytes_of
 from stator._version import __version__
 from stator.errors import CaptureError, DTypeError
 from stator.graphs import _graph
+from stator.graphs._graph import flatten
 from stator.graphs._program_file import DEEPEST, FORMAT, PROGRAM, Program, constant_name, is_deep, read
 from stator.graphs._recorder import Recorder, Refused, Value, unknown_node
-from stator.graphs.graphs import GraphFunction, arrays_of, capture
+from stator.graphs.graphs import GraphFunction, capture
 from stator.programs._arguments import whole
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _SAVE, _LOAD = "Graph.save", "Backend.graphs.load"
 def save_function(function: GraphFunction[Any, Any], path: Any, args: Any, kwargs: Any) -> None:
     """What GraphFunction.save does."""
     to = _path(path, _SAVE)
-    backend = function._backend_of(arrays_of((args, kwargs)))
+    backend = function._backend_of(flatten((args, kwargs))[0])
     with capture(backend, None, record=True) as graph:
         result = function._function(*args, **kwargs)
     _write(graph, to, args, kwargs, result, function._name)
@@ -62,9 +63,7 @@ def load_graph(backend: Backend, path: Any, max_graphs: int, max_bytes: int | No
         return program.run(args, kwargs)
 
     function.__name__ = program.name
-    out: GraphFunction[Any, Any] = GraphFunction(function, backend, max_graphs, max_bytes)
-    out._has_out = program.takes_out
-    return out
+    return GraphFunction(function, backend, max_graphs, max_bytes, has_out=program.takes_out)
 
 
 def _path(path: Any, op: str) -> Path:
@@ -98,7 +97,7 @@ def _described(
     graph: _graph.Graph, recorder: Recorder, args: Any, kwargs: Any, result: Any, name: str
 ) -> tuple[bytes, list[Array]]:
     """The text of the file, and the constants."""
-    inputs = arrays_of((args, kwargs))
+    inputs = flatten((args, kwargs))[0]
     given = recorder.encoded((args, kwargs))
     _require_plain(given)
     made = recorder.encoded(result)

@@ -9,11 +9,10 @@ import functools
 import inspect
 import os
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from threading import RLock, local
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from stator._array import Array
 from stator._backend import current_stream
@@ -26,8 +25,7 @@ from stator.errors import (
     StatorError,
 )
 from stator.graphs import _graph
-from stator.graphs._graph import Capture, Graph
-from stator.graphs._structure import put_together, take_apart
+from stator.graphs._graph import Capture, Captured, CapturedFunction, Graph, Structure, flatten
 from stator.programs._arguments import flag, under_name, whole
 from stator.scopes._outside import belong, outside
 
@@ -37,19 +35,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def copyto(to: Array, x: Array, op: str) -> None:
-    """Copies a result to an array of its shape and dtype."""
-    if to.shape != x.shape:
-        raise ShapeError(
-            f"out has shape {to.shape}, the result has {x.shape}", op=op, remedy="Give an array of the result's shape."
-        )
-    if to.dtype != x.dtype:
-        raise DTypeError(
-            f"out has dtype {to.dtype}, the result has {x.dtype}", op=op, remedy="Give an array of the result's dtype."
-        )
-    to[...] = x
 
 
 def _parameters(function: Callable[..., Any]) -> Iterable[str]:
@@ -158,13 +143,6 @@ def require_key(key: object, op: str) -> None:
         ) from None
 
 
-def arrays_of(value: Any) -> list[Array]:
-    """The arrays in a structure of nested tuples, lists and dicts."""
-    arrays: list[Array] = []
-    take_apart(value, arrays)
-    return arrays
-
-
 class GraphInfo(NamedTuple):
     """Figures of a function that is captured: calls that found a graph, captures, graphs that were dropped, those that
     are kept, the bytes of memory that these own, and the limits.
@@ -181,114 +159,42 @@ class GraphInfo(NamedTuple):
     max_bytes: int | None
 
 
-class _Entry:
-    """The graph of one kind of arguments.
-
-    `mode` is "first" until a second capture has shown which addresses are those of arguments; "bound" when launches
-    change only these, and "recaptured" when every call has to capture again.
-    """
-
-    def __init__(self, graph: Graph, structure: Any, places: list[Any], bound: bool) -> None:
-        self.graph = graph
-        self.structure = structure
-        self.places = (
-            places  # of each array of the result: its number among the new ones, a view of an argument, an array
-        )
-        self.made = sum(isinstance(place, int) for place in places)
-        self.mode = "first" if bound else "recaptured"
-
-    def result(self, arguments: Sequence[Array], made: Sequence[Array]) -> Any:
-        """The result as the function gave it, of the arrays of this call."""
-        if self.made == len(self.places):
-            return put_together(self.structure, made)
-        arrays = []
-        for place in self.places:
-            if isinstance(place, int):
-                arrays.append(made[place])
-            elif isinstance(place, _graph.ArgumentView):
-                arrays.append(place(arguments[place.index]))
-            else:
-                arrays.append(place)
-        return put_together(self.structure, arrays)
-
-
 _functions: weakref.WeakSet[GraphFunction[Any, Any]] = weakref.WeakSet()  # for totals()
 
 
 def totals() -> tuple[int, int, int]:
-    """Hits, captures and graphs of all functions that are alive. Takes no lock, which a capture holds for long."""
-    found = list(_functions)
-    return sum(f._hits for f in found), sum(f._captures for f in found), sum(len(f._entries) for f in found)
+    """Hits, captures and graphs of all functions that are alive."""
+    figures = [(*f._figures(), f._captures) for f in list(_functions)]
+    return sum(hits for hits, _, _ in figures), sum(c for _, _, c in figures), sum(n for _, n, _ in figures)
 
 
-class GraphFunction(Generic[P, R]):
+class GraphFunction(CapturedFunction, Generic[P, R]):
     """A function whose work is captured once for each kind of arguments, and launched as a graph from then on.
 
     Made by stator.graph and Backend.graph, which say what it does.
     """
 
     def __init__(
-        self, function: Callable[P, R], backend: Backend | None, max_graphs: int, max_bytes: int | None
+        self,
+        function: Callable[P, R],
+        backend: Backend | None,
+        max_graphs: int,
+        max_bytes: int | None,
+        has_out: bool | None = None,
     ) -> None:
         op = "graph" if backend is None else "Backend.graph"
         self._function: Callable[P, R] = callable_of(function, op, "function")
         functools.update_wrapper(self, function)
-        self._has_out = "out" in _parameters(function)
+        super().__init__(function, backend, "out" in _parameters(function) if has_out is None else has_out)
         self._backend = backend
         self._max_graphs = whole(max_graphs, op, "max_graphs", 1)
         self._max_bytes = None if max_bytes is None else whole(max_bytes, op, "max_bytes")
-        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
-        self._hits = self._captures = self._evictions = 0
-        self._lock = RLock()
+        self._captures = self._evictions = 0
         _functions.add(self)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the function returns for these arguments."""
-        out: Any = None if self._has_out else kwargs.pop("out", None)
-        if out is not None:
-            return self._into(out, args, kwargs)
-        return cast("R", self._call(args, kwargs, ()))
+    if TYPE_CHECKING:
 
-    def _into(self, out: Any, args: Any, kwargs: Any) -> R:
-        """As the function, with the results in the arrays of `out`, which is of the structure of the result."""
-        outs: list[Array] = []
-        results: list[Array] = []
-        structure = take_apart(out, outs)
-        if take_apart(self._call(args, kwargs, outs), results) != structure:
-            raise InvalidValueError(
-                "out is not of the structure of the result",
-                op=self._name,
-                remedy="Give the same tuples, lists and dicts.",
-            )
-        for x, y in zip(outs, results, strict=True):
-            if x is not y and not _graph.is_same(x, y):
-                copyto(x, y, self._name)
-        return cast("R", out)
-
-    def _call(self, args: Any, kwargs: Any, outs: Sequence[Array]) -> Any:
-        arguments: list[Array] = []
-        structure = take_apart((args, kwargs), arguments)
-        backend = _graph.backend_of(arguments)
-        if backend is None or (backend is not self._backend and self._backend is not None):
-            backend = self._backend_of(arguments)
-        if _graph.is_capturing_current(backend):
-            return self._function(*args, **kwargs)
-        key = structure, _graph.signature(arguments), id(backend)
-        with self._lock:
-            try:
-                entry = self._entries.get(key)
-            except TypeError:
-                require_key(structure, self._name)
-                raise
-            if entry is None:
-                return self._capture(key, entry, backend, arguments, args, kwargs)
-            self._entries.move_to_end(key)
-            self._hits += 1
-            if entry.mode != "bound":
-                return self._capture(key, entry, backend, arguments, args, kwargs)
-            # Those of the results that the work made, which are all of them or none is given.
-            taken = outs if len(outs) == len(entry.places) == entry.made else ()
-            return entry.result(arguments, _graph.launch(entry.graph, arguments, taken))
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
     @property
     def _name(self) -> str:
@@ -308,64 +214,51 @@ class GraphFunction(Generic[P, R]):
             )
         return next(iter(found.values())) if found else resolve_backend(None)
 
+    def _copy_result(self, to: Array, x: Array) -> None:
+        """Copies a result to an array of its shape and dtype."""
+        if to.shape != x.shape:
+            raise ShapeError(
+                f"out has shape {to.shape}, the result has {x.shape}",
+                op=self._name,
+                remedy="Give an array of the result's shape.",
+            )
+        if to.dtype != x.dtype:
+            raise DTypeError(
+                f"out has dtype {to.dtype}, the result has {x.dtype}",
+                op=self._name,
+                remedy="Give an array of the result's dtype.",
+            )
+        to[...] = x
+
     def _capture(
-        self, key: Hashable, before: _Entry | None, backend: Backend, arguments: list[Array], args: Any, kwargs: Any
+        self, key: Structure, before: Captured | None, backend: Backend, arguments: list[Array], args: Any, kwargs: Any
     ) -> Any:
         """Captures the function for these arguments, launches the graph, and keeps it."""
         fresh: list[int] = []
         stream = current_stream(backend)
         while True:
-            results: list[Array] = []
             with outside() as scopes, capture(backend, stream, fresh) as graph:
-                structure = take_apart(self._function(*args, **kwargs), results)
+                results, structure = flatten(self._function(*args, **kwargs))
             self._captures += 1
-            made, places = self._places(graph, results, arguments)
+            made, places = _places(graph, results, arguments)
             shared = _graph.shared_outputs(graph, made)
             if not shared or set(shared) <= set(fresh):
                 break
             fresh.extend(shared)
-        entry = _Entry(graph, structure, places, _graph.bind(graph, arguments, made))
+        mode = "first" if _graph.bind(graph, arguments, made) else "recaptured"
         try:
             if before is not None:
-                alike = before.mode == "first" and entry.mode == "first" and before.structure == structure
-                entry.mode = "bound" if alike and _graph.settle(graph, before.graph) else "recaptured"
+                alike = before.mode == mode == "first" and before.structure == structure
+                mode = "bound" if alike and _graph.settle(graph, before.graph) else "recaptured"
                 _graph.replace(graph, before.graph)
             graph.launch(stream=stream)
-            self._keep(key, entry)
+            captured = Captured(graph, structure, places, mode)
+            self._evictions += self._keep(key, captured, self._max_graphs, self._max_bytes)
         except BaseException:
-            self._entries.pop(key, None)  # the previous graph may have been replaced
+            self._drop(key)  # the previous graph may have been replaced
             raise
         belong(made, scopes, backend)
-        return entry.result(arguments, made)
-
-    @staticmethod
-    def _places(graph: Graph, results: list[Array], arguments: list[Array]) -> tuple[list[Array], list[Any]]:
-        """The arrays that the work made, and for each result its number among these, or what it is else."""
-        made: list[Array] = []
-        places: list[Any] = []
-        for x in results:
-            views = (_graph.view_of_argument(x, argument, i) for i, argument in enumerate(arguments))
-            view = next((view for view in views if view is not None), None)
-            if view is not None:
-                places.append(view)
-            elif _graph.owns(graph, x):
-                made.append(x)
-                places.append(len(made) - 1)
-            else:
-                places.append(x)
-        return made, places
-
-    def _keep(self, key: Hashable, entry: _Entry) -> None:
-        self._entries[key] = entry
-        self._entries.move_to_end(key)
-        while len(self._entries) > 1 and (
-            len(self._entries) > self._max_graphs or (self._max_bytes is not None and self._nbytes() > self._max_bytes)
-        ):
-            self._entries.popitem(last=False)
-            self._evictions += 1
-
-    def _nbytes(self) -> int:
-        return sum(entry.graph.nbytes for entry in self._entries.values())
+        return captured.result(arguments, made)
 
     def save(self, path: str | os.PathLike[str], *args: P.args, **kwargs: P.kwargs) -> None:
         """Writes the work to a file, for arguments like these, which Backend.graphs.load reads in any process.
@@ -384,24 +277,30 @@ class GraphFunction(Generic[P, R]):
 
     def cache_info(self) -> GraphInfo:
         """The figures of the graphs of this function."""
-        with self._lock:
-            return GraphInfo(
-                self._hits,
-                self._captures,
-                self._evictions,
-                len(self._entries),
-                self._nbytes(),
-                self._max_graphs,
-                self._max_bytes,
-            )
-
-    def clear_cache(self) -> None:
-        """Drops all graphs; the next calls capture again."""
-        with self._lock:
-            self._entries.clear()
+        hits, graphs = self._figures()
+        return GraphInfo(
+            hits, self._captures, self._evictions, graphs, self._nbytes(), self._max_graphs, self._max_bytes
+        )
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<stator.graph of {self._name}>"
+
+
+def _places(graph: Graph, results: list[Array], arguments: list[Array]) -> tuple[list[Array], list[Any]]:
+    """The arrays that the work made, and for each result its number among these, or what it is else."""
+    made: list[Array] = []
+    places: list[Any] = []
+    for x in results:
+        views = (_graph.view_of_argument(x, argument, i) for i, argument in enumerate(arguments))
+        view = next((view for view in views if view is not None), None)
+        if view is not None:
+            places.append(view)
+        elif _graph.owns(graph, x):
+            made.append(x)
+            places.append(len(made) - 1)
+        else:
+            places.append(x)
+    return made, places

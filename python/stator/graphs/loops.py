@@ -10,7 +10,7 @@ from stator._backend import current_stream
 from stator._creation import copy
 from stator.errors import DTypeError, InvalidValueError, ShapeError
 from stator.graphs import _graph
-from stator.graphs._structure import put_together, take_apart
+from stator.graphs._graph import Structure, flatten, unflatten
 from stator.graphs.graphs import callable_of, capture
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _flag(value: object, op: str) -> Array:
     )
 
 
-def _checked(op: str, structure: Any, arrays: list[Array], other: Any, others: list[Array]) -> None:
+def _checked(op: str, structure: Structure, arrays: list[Array], other: Structure, others: list[Array]) -> None:
     """A round gives what it was given, and both branches the same: as many arrays, of the same shapes and dtypes."""
     if structure != other:
         raise InvalidValueError(
@@ -59,20 +59,19 @@ def while_loop(
 ) -> Any:
     """What Backend.graphs.while_loop does."""
     op = "Backend.graphs.while_loop"
-    given: list[Array] = []
     callable_of(cond, op, "cond")
     callable_of(body, op, "body")
-    structure = take_apart(carry, given)
+    given, structure = flatten(carry)
     if not given:
         raise InvalidValueError("The carry has no array", op=op, remedy="Give what a round changes as arrays.")
 
     def work() -> Any:
         state = [copy(x) for x in given]
         part = _graph.begin_part(
-            _flag(cond(put_together(structure, state)), op), _LIMIT if limit is None else limit, current_stream(backend)
+            _flag(cond(unflatten(structure, state)), op), _LIMIT if limit is None else limit, current_stream(backend)
         )
-        made: list[Array] = []
-        _checked(op, structure, state, take_apart(body(put_together(structure, state)), made), made)
+        made, other = flatten(body(unflatten(structure, state)))
+        _checked(op, structure, state, other, made)
         # What lies in the memory of another array is read before that changes.
         lent = [
             copy(x) if x is not s and any(_graph.shares_memory(x, t) for t in state) else x
@@ -81,8 +80,8 @@ def while_loop(
         for x, s in zip(lent, state, strict=True):
             if x is not s:
                 s[...] = x
-        _graph.end_part(part, _flag(cond(put_together(structure, state)), op))
-        return put_together(structure, state)
+        _graph.end_part(part, _flag(cond(unflatten(structure, state)), op))
+        return unflatten(structure, state)
 
     return _captured(backend, work)
 
@@ -103,16 +102,15 @@ def cond(
     def work() -> Any:
         stream, opposite = current_stream(backend), ~flag
         part = _graph.begin_part(flag, None, stream)
-        first: list[Array] = []
-        structure = take_apart(then(*operands), first)
+        first, structure = flatten(then(*operands))
         results = [copy(x) for x in first]
         _graph.end_part(part, flag)
         part = _graph.begin_part(opposite, None, stream)
-        second: list[Array] = []
-        _checked(op, structure, first, take_apart(otherwise(*operands), second), second)
+        second, other = flatten(otherwise(*operands))
+        _checked(op, structure, first, other, second)
         for result, x in zip(results, second, strict=True):
             result[...] = x
         _graph.end_part(part, opposite)
-        return put_together(structure, results)
+        return unflatten(structure, results)
 
     return _captured(backend, work)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stator._array import Array
 from stator.errors import DTypeError, InvalidValueError
-from stator.graphs.graphs import arrays_of
+from stator.graphs._graph import flatten
 from stator.programs._arguments import array_of, function_of, kernel_of
 from stator.programs._program import Kernel, check_launch
 
@@ -80,7 +80,7 @@ def bind(
 ) -> Bound:
     """The step after the checks that need no device. grid, block: for launches without."""
     step = _step_of(given, op)
-    arrays = arrays_of(step.args)
+    arrays = flatten(step.args)[0]
     if isinstance(step.work, Kernel):
         kernel_of(backend, step.work, op)
         step = _shaped(step, step.work, op, grid, block)

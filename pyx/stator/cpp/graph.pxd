@@ -35,7 +35,7 @@ cdef extern from "stator/graphs/graph.hpp" namespace "stator" nogil:
         size_t nodes, calls
 
     CapturedWork captured_work(const Stream&) except +translate_exception
-    string graph_signature(ArraySpan) except +translate_exception
+    void add_graph_signature(ArraySpan, string&) except +translate_exception
 
     cdef cppclass GraphPart:
         GraphPart()

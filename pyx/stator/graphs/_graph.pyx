@@ -2,9 +2,15 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Graphs: work that is captured from a stream once and launched as often as wanted."""
 from collections import namedtuple
+from dataclasses import fields
+from decimal import Decimal
+from threading import RLock
+
+import numpy as np
 
 cimport cython
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.string cimport memcpy
 
 from stator._array cimport Array, as_array, wrap_array
 from stator._backend cimport Backend, Stream, as_backend, enter, enter_stream
@@ -18,7 +24,9 @@ from stator.cpp.std cimport decoded, string, vector
 
 from stator._backend import add_stream, remove_stream
 from stator._random import begin_draws, end_draws
-from stator.errors import CaptureError
+from stator.errors import CaptureError, InvalidValueError
+
+include "_structure.pxi"
 
 # One captured call: its kind ("kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"), the name of the
 # kernel or function, and the op that made it.
@@ -279,34 +287,6 @@ def is_capturing(stream: Stream) -> bool:
     return cpp.is_capturing((<Stream?>stream).c)
 
 
-def is_capturing_current(backend: Backend) -> bool:
-    """Whether the current stream of the backend is being captured."""
-    cdef CppStream on = (<Backend?>backend).c.stream(0)
-    enter(backend, on)
-    return cpp.is_capturing(on)
-
-
-def backend_of(arrays: list[Array]) -> Backend | None:
-    """The one backend of the arrays; None where there is none, or more than one."""
-    cdef Array x
-    cdef Backend found = None
-    for x in arrays:
-        if found is None:
-            found = x.backend
-        elif x.backend is not found:
-            return None
-    return found
-
-
-def signature(arrays: list[Array]) -> bytes:
-    """What a graph of a function depends on beside its code, of these arguments."""
-    cdef vector[const cpp_array.Array*] given
-    cdef string text
-    pointers(arrays, given, "Graph")
-    text = cpp.graph_signature(cpp.ArraySpan(given.data(), given.size()))
-    return text.data()[:text.size()]
-
-
 def shared_outputs(graph: Graph, results: list[Array]) -> list[int]:
     """The allocations of results that had been used for something else."""
     cdef vector[const cpp_array.Array*] made
@@ -332,22 +312,27 @@ def replace(graph: Graph, previous: Graph) -> None:
     (<Graph>graph).c.replace((<Graph>previous).c)
 
 
-def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> list[Array]:
-    """Launches with other arguments on the current stream; the results, which are `outs` where these are given."""
-    cdef vector[const cpp_array.Array*] given, taken
+cdef list launch_with(Graph graph, const vector[const cpp_array.Array*]& given, list outs):
+    cdef vector[const cpp_array.Array*] taken
     cdef vector[cpp_array.Array] made
     cdef vector[State] states
     cdef CppStream on
     cdef size_t i
-    cdef Graph of = <Graph>graph
-    pointers(arguments, given, "Graph.launch")
-    pointers(list(outs), taken, "Graph.launch")
-    enter(of.backend, on)
-    draw_anew(of, on, states)
+    pointers(outs, taken, "Graph.launch")
+    enter(graph.backend, on)
+    draw_anew(graph, on, states)
     with nogil:
-        made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()), cpp.ArraySpan(taken.data(), taken.size()),
-                                on, cpp.StateSpan(states.data(), states.size()))
-    return [wrap_array(of.backend, made[i]) for i in range(made.size())]
+        made = graph.c.launch_with(cpp.ArraySpan(given.data(), given.size()),
+                                   cpp.ArraySpan(taken.data(), taken.size()), on,
+                                   cpp.StateSpan(states.data(), states.size()))
+    return [wrap_array(graph.backend, made[i]) for i in range(made.size())]
+
+
+def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> list[Array]:
+    """Launches with other arguments on the current stream; the results, which are `outs` unless that is empty."""
+    cdef vector[const cpp_array.Array*] given
+    pointers(arguments, given, "Graph.launch")
+    return launch_with(<Graph?>graph, given, list(outs))
 
 
 cdef extern from *:
@@ -370,34 +355,7 @@ cdef extern from *:
     cpp_array.Array view_of(const cpp_array.Array&, const cpp_array.Array&, int64_t) except +translate_exception
 
 
-cdef class ArgumentView:
-    """A result that lies in the memory of an argument: dtype, shape, strides and the distance in bytes."""
-    cdef cpp_array.Array made
-    cdef int place
-    cdef int64_t distance
-
-    @property
-    def index(self) -> int:
-        """The number of the argument."""
-        return self.place
-
-    def __call__(self, argument: Array) -> Array:
-        """The view of another argument of the same kind."""
-        cdef Array base = <Array?>argument
-        return wrap_array(base.backend, view_of(base.c, self.made, self.distance))
-
-
-def view_of_argument(result: Array, argument: Array, index: int) -> ArgumentView | None:
-    """The result as a view of the argument, None where it does not lie in its memory."""
-    cdef Array made = <Array?>result, base = <Array?>argument
-    cdef ArgumentView out
-    if not same_memory(made.c, base.c):
-        return None
-    out = ArgumentView.__new__(ArgumentView)
-    out.distance = distance_of(made.c, base.c)
-    out.made = without_memory(made.c)
-    out.place = <int>index
-    return out
+include "_function.pxi"
 
 
 def owns(graph: Graph, array: Array) -> bool:

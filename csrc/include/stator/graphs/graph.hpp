@@ -55,9 +55,10 @@ STATOR_API GraphPart begin_loop(const Array& condition, int64_t limit, const Str
 // `condition`: of a loop, computed by the captured work, whether there is another round.
 STATOR_API void end_part(const GraphPart& part, const Array& condition, const Stream& stream);
 
-// What a graph of a function depends on beside its code: dtype, shape, strides and alignment of each argument, and
-// which of them share memory. Equal texts mean that a graph captured for the one serves the other.
-STATOR_API std::string graph_signature(std::span<const Array* const> arguments);
+// Appends what a graph of a function depends on beside its code: dtype, shape, strides and alignment of each argument,
+// and which of them share memory. For equal numbers of arguments, equal texts mean that a graph captured for the one
+// serves the other.
+STATOR_API void add_graph_signature(std::span<const Array* const> arguments, std::string& to);
 
 // Copies share it. It owns the memory that its work uses in between, and keeps alive what else the work uses.
 class STATOR_API Graph {
