@@ -56,6 +56,17 @@ void launch(const params::Queue& q, const char* name, void (*kernel)(P...), Conf
 #endif
 }
 
+// Calls f(type_tag<T>{}, type_tag<S>{}) for a floating dtype and that of states or sums, which is the same or, for a
+// half, float32.
+template <class F>
+void visit_mixed(DType dtype, DType sums, F f) {
+  visit<dtypes::floats>(dtype, [&]<class T>(type_tag<T> t) {
+    if constexpr (in(dtype_of_v<T>, dtypes::halves))
+      if (sums != dtype) return f(t, type_tag<float>{});
+    f(t, t);
+  });
+}
+
 // The function that sets the order of blocks and fibers; null for targets without one.
 inline auto block_seed_setter() -> void (*)(uint64_t) {
 #if defined(STATOR_CHECKED)

@@ -39,19 +39,37 @@ enum class DType : uint8_t {
 };
 #pragma GCC diagnostic pop
 
-inline constexpr int dtype_count = 15;
+inline constexpr int dtype_count = 0
+#define STATOR_X(name, type) +1
+    STATOR_DTYPES(STATOR_X);
+#undef STATOR_X
 
 enum class Kind : uint8_t { boolean, signed_integer, unsigned_integer, floating, complex_floating };
+template <class T>
+inline constexpr Kind kind_of_type = std::is_same_v<T, bool>  ? Kind::boolean
+                                     : is_complex<T>          ? Kind::complex_floating
+                                     : !std::is_integral_v<T> ? Kind::floating
+                                     : std::is_signed_v<T>    ? Kind::signed_integer
+                                                              : Kind::unsigned_integer;
 
 // Sets of dtypes, one bit each.
 using DTypeSet = uint32_t;
 STATOR_HD constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
 namespace dtypes {
-inline constexpr DTypeSet boolean = 0x1, signed_integers = 0x1e, unsigned_integers = 0x1e0, integers = 0x1fe,
-                          floats = 0x1e00, halves = 0x600, full_floats = 0x1800, complexes = 0x6000,
-                          reals = integers | floats, inexact = floats | complexes, numeric = reals | complexes,
-                          all = numeric | boolean;
+constexpr DTypeSet of_kind(Kind kind) {
+  return 0
+#define STATOR_X(name, type) | (kind_of_type<type> == kind ? dtype_bit(DType::name) : 0)
+      STATOR_DTYPES(STATOR_X);
+#undef STATOR_X
 }
+inline constexpr DTypeSet boolean = of_kind(Kind::boolean), signed_integers = of_kind(Kind::signed_integer),
+                          unsigned_integers = of_kind(Kind::unsigned_integer),
+                          integers = signed_integers | unsigned_integers, floats = of_kind(Kind::floating),
+                          full_floats = dtype_bit(DType::float32) | dtype_bit(DType::float64),
+                          halves = floats & ~full_floats, complexes = of_kind(Kind::complex_floating),
+                          blas = full_floats | complexes, reals = integers | floats, inexact = floats | complexes,
+                          numeric = reals | complexes, all = numeric | boolean;
+}  // namespace dtypes
 
 template <class T>
 struct dtype_of;
@@ -109,16 +127,26 @@ struct type_tag {
   using type = T;
 };
 
-// Calls f(type_tag<T>{}) for the C++ type of d.
-template <class F>
-constexpr decltype(auto) visit(DType d, F&& f) {
+// Calls f(type_tag<T>{}) for the C++ type of d, which must be in Set. On the host any other dtype aborts; kernels do
+// not check.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable  // f is host or device code as its caller is
+#endif
+template <DTypeSet Set = dtypes::all, class F>
+STATOR_HD constexpr decltype(auto) visit(DType d, F&& f) {
   switch (d) {
-#define STATOR_X(name, ctype) \
-  case DType::name: return f(type_tag<ctype>{});
+#define STATOR_X(name, ctype)                                        \
+  case DType::name:                                                  \
+    if constexpr (in(DType::name, Set)) return f(type_tag<ctype>{}); \
+    break;
     STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
   }
+#if defined(__CUDA_ARCH__)
   __builtin_unreachable();
+#else
+  __builtin_trap();
+#endif
 }
 
 }  // namespace stator

@@ -80,12 +80,7 @@ void launch_attention(const params::Queue& q, const Attention& p) {
 }
 
 void attention(const params::Queue& q, const Attention& p) {
-  switch (p.dtype) {
-    case DType::float16: return launch_attention<float16>(q, p);
-    case DType::bfloat16: return launch_attention<bfloat16>(q, p);
-    case DType::float32: return launch_attention<float>(q, p);
-    default: return launch_attention<double>(q, p);
-  }
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { launch_attention<T>(q, p); });
 }
 
 }  // namespace

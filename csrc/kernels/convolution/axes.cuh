@@ -89,15 +89,4 @@ constexpr Axes axes_of(const params::WeightGradient& p) {
   return found;
 }
 
-// Calls f(a value of the dtype's type).
-template <class F>
-auto with_float(DType d, const F& f) {
-  switch (d) {
-    case DType::float16: return f(float16{});
-    case DType::bfloat16: return f(bfloat16{});
-    case DType::float32: return f(float{});
-    default: return f(double{});
-  }
-}
-
 }  // namespace stator::STATOR_TARGET::convolution

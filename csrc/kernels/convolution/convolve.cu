@@ -52,8 +52,7 @@ int64_t packed_bytes(const params::DeviceLimits& limits, const params::Convoluti
 }
 
 int64_t convolution_scratch(const params::DeviceLimits& limits, const params::Convolution& p) {
-  return with_float(p.dtype, [&](auto type) {
-    using T = decltype(type);
+  return visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     ChannelsLast copy;
     const int64_t copied = copies_source<T>(p, copy) ? copy.elements() * int64_t(sizeof(T)) : 0;
     return std::max<int64_t>(packed_bytes<T>(limits, p) + copied, 1);
@@ -143,11 +142,11 @@ void start_tiles(const params::Queue& q, params::Convolution p) {
 }
 
 void convolve(const params::Queue& q, const params::Convolution& p) {
-  with_float(p.dtype, [&](auto type) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host)
-      start_slab<decltype(type)>(q, p);
+      start_slab<T>(q, p);
     else
-      start_tiles<decltype(type)>(q, p);
+      start_tiles<T>(q, p);
   });
 }
 

@@ -68,8 +68,7 @@ int64_t partial_bytes(const params::DeviceLimits& limits, const params::WeightGr
 }
 
 int64_t weight_gradient_scratch(const params::DeviceLimits& limits, const params::WeightGradient& p) {
-  return with_float(p.dtype, [&](auto type) {
-    using T = decltype(type);
+  return visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     GradientVectors vectors;
     const int64_t copies = find_vectors<T>(p, vectors) ? vectors.source_bytes + vectors.grad_bytes : 0;
     return partial_bytes<T>(limits, p) + copies;
@@ -139,11 +138,11 @@ void start_gradient_tiles(const params::Queue& q, const params::WeightGradient& 
 }
 
 void weight_gradient(const params::Queue& q, const params::WeightGradient& p) {
-  with_float(p.dtype, [&](auto type) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host)
-      start_gradient_slab<decltype(type)>(q, p);
+      start_gradient_slab<T>(q, p);
     else
-      start_gradient_tiles<decltype(type)>(q, p);
+      start_gradient_tiles<T>(q, p);
   });
 }
 

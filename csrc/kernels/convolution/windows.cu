@@ -252,8 +252,7 @@ void fold_windows(const params::Queue& q, const params::Windows& p) {
   const int64_t pixels = p.extent[0] * p.extent[1], elements = p.samples * p.channels * pixels;
   const WindowDivisors divisors{
       FastDivmod64(pixels), {}, FastDivmod64(p.extent[1]), {}, {FastDivmod64(p.stride[0]), FastDivmod64(p.stride[1])}};
-  with_float(p.dtype, [&](auto value) {
-    using T = decltype(value);
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     constexpr int block = WindowTuning::block;
     if constexpr (fast_host)
       if (has_places(p)) return start_places(q, "fold", fold_places_kernel<block, T>, p, divisors);

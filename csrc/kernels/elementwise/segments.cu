@@ -90,25 +90,14 @@ void store_strided(const C* values, void* base, DType dtype, int64_t offset, int
 
 namespace {
 
-// Calls f(type_tag<C>{}) for a type C that functors compute in or that results have.
-template <class F>
-void visit_wide(DType dtype, F f) {
-  switch (dtype) {
-    case DType::int64: return f(type_tag<int64_t>{});
-    case DType::uint64: return f(type_tag<uint64_t>{});
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float64: return f(type_tag<double>{});
-    case DType::complex64: return f(type_tag<complex64>{});
-    case DType::complex128: return f(type_tag<complex128>{});
-    default: return f(type_tag<bool>{});
-  }
-}
+// What functors compute in or results have.
+constexpr DTypeSet wide = dtypes::blas | dtypes::boolean | dtype_bit(DType::int64) | dtype_bit(DType::uint64);
 
 }  // namespace
 
 void load_segments(void* out, DType compute, const void* base, DType dtype, const Walk& walk) {
   walk.for_each_segment([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
-    visit_wide(compute, [=]<class C>(type_tag<C>) {
+    visit<wide>(compute, [=]<class C>(type_tag<C>) {
       if constexpr (!std::is_same_v<C, bool>)
         load_strided(static_cast<C*>(out) + position, base, dtype, offset, step, count);
     });
@@ -117,7 +106,7 @@ void load_segments(void* out, DType compute, const void* base, DType dtype, cons
 
 void store_segments(const void* values, DType result, void* base, DType dtype, const Walk& walk) {
   walk.for_each_segment([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
-    visit_wide(result, [=]<class C>(type_tag<C>) {
+    visit<wide>(result, [=]<class C>(type_tag<C>) {
       store_strided(static_cast<const C*>(values) + position, base, dtype, offset, step, count);
     });
   });

@@ -96,7 +96,7 @@ STATOR_KERNEL(Size) void bag_map_kernel(params::BagMap map, params::ErrorSlot sl
 
 void bags(const params::Queue& q, const params::Bags& p) {
   constexpr int block = EmbeddingTuning::block;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "bags", bags_kernel<T, block>, {column_blocks(p.count, p.d), block}, p, q.slot, q.op);
   });
 }

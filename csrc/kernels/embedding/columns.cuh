@@ -51,14 +51,4 @@ STATOR_FN int64_t row_of(int64_t index, int64_t rows) {
   return row >= 0 && row < rows ? row : -1;
 }
 
-template <class F>
-void with_float(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 }  // namespace stator::STATOR_TARGET::embedding

@@ -7,6 +7,9 @@
 namespace stator::STATOR_TARGET::embedding {
 namespace {
 
+constexpr DTypeSet key_dtypes =
+    dtype_bit(DType::uint8) | dtype_bit(DType::uint16) | dtype_bit(DType::uint32) | dtype_bit(DType::int64);
+
 STATOR_FN int64_t load_index(const void* base, DType dtype, int64_t i) { return load_as<int64_t>(base, dtype, i); }
 
 template <int Size>
@@ -18,22 +21,12 @@ STATOR_KERNEL(Size) void row_keys_kernel(params::RowKeys p, params::ErrorSlot sl
     const int64_t i = first + k, index = load_index(p.indices, p.dtype, i), row = row_of(index, p.rows);
     if (row < 0) report_index(slot, op, i, index, p.dtype == DType::uint64);
     const int64_t key = row < 0 || row == p.padding ? p.rows : row;
-    switch (p.key_dtype) {
-      case DType::uint8: static_cast<uint8_t*>(p.keys)[i] = uint8_t(key); break;
-      case DType::uint16: static_cast<uint16_t*>(p.keys)[i] = uint16_t(key); break;
-      case DType::uint32: static_cast<uint32_t*>(p.keys)[i] = uint32_t(key); break;
-      default: static_cast<int64_t*>(p.keys)[i] = key;
-    }
+    visit<key_dtypes>(p.key_dtype, [=]<class K>(type_tag<K>) { static_cast<K*>(p.keys)[i] = K(key); });
   });
 }
 
 STATOR_FN int64_t load_key(const void* keys, DType dtype, int64_t i) {
-  switch (dtype) {
-    case DType::uint8: return static_cast<const uint8_t*>(keys)[i];
-    case DType::uint16: return static_cast<const uint16_t*>(keys)[i];
-    case DType::uint32: return static_cast<const uint32_t*>(keys)[i];
-    default: return static_cast<const int64_t*>(keys)[i];
-  }
+  return visit<key_dtypes>(dtype, [=]<class K>(type_tag<K>) { return int64_t(static_cast<const K*>(keys)[i]); });
 }
 
 // How many of the sorted keys are less than `key`.
@@ -155,7 +148,7 @@ void row_keys(const params::Queue& q, const params::RowKeys& p) {
 void row_sums(const params::Queue& q, const params::RowSums& p) {
   constexpr int block = EmbeddingTuning::block;
   auto* scratch = static_cast<unsigned char*>(p.scratch);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     Level level{p.keys, p.key_dtype, nullptr, p.n, nullptr, nullptr};
     for (;;) {
       const int64_t chunks = chunks_of(level.n);

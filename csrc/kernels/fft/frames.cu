@@ -169,27 +169,16 @@ STATOR_KERNEL(Size) void overlap_add_kernel(params::OverlapAdd p, FastDivmod64 p
   if (p.vanishes && signal == 0 && group.rank() == 0) p.vanishes[tile] = missing;
 }
 
-// f(T()) for the type that transforms compute in.
-template <class F>
-void for_computed(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float32: return f(float());
-    case DType::float64: return f(double());
-    case DType::complex64: return f(complex64());
-    default: return f(complex128());
-  }
-}
-
 void frames(const params::Queue& q, const params::Frames& p) {
   const int64_t each = std::max<int64_t>(1, FramesTuning::tile / p.n);
-  for_computed(p.dtype, [&]<class T>(T) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "stft_frames", frames_kernel<T, FramesTuning::block>,
            {p.signals * ceil_div(p.frames, each), FramesTuning::block}, p, each);
   });
 }
 
 void overlap_add(const params::Queue& q, const params::OverlapAdd& p) {
-  for_computed(p.dtype, [&]<class T>(T) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "overlap_add", overlap_add_kernel<T, FramesTuning::block>,
            {p.signals * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p, FastDivmod64(p.hop));
   });

@@ -26,6 +26,10 @@ inline constexpr DTypeSet accumulated =
     : std::is_same_v<T, int64_t> ? dtype_bit(DType::uint32) | dtype_bit(DType::int64) | dtype_bit(DType::uint64)
                                  : dtype_bit(DType::uint64);
 
+// The dtypes T of accumulated<T>.
+inline constexpr DTypeSet accumulators =
+    dtype_bit(DType::int32) | dtype_bit(DType::int64) | dtype_bit(DType::uint64) | dtypes::full_floats;
+
 template <class T>
 STATOR_FN T load_value(const void* base, DType d, int64_t i) {
 #define STATOR_CASE(name, type)                                                                          \
@@ -161,18 +165,6 @@ STATOR_CALL void accumulate_scattered(params::Accumulation how, const params::In
   });
 }
 
-// Calls f with the type_tag of the type that x is accumulated in.
-template <class F>
-constexpr void for_accumulated(DType dtype, F f) {
-  switch (dtype) {
-    case DType::int32: return f(type_tag<int32_t>{});
-    case DType::int64: return f(type_tag<int64_t>{});
-    case DType::uint64: return f(type_tag<uint64_t>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 template <int Size>
 STATOR_KERNEL(Size) void accumulate_host_kernel(params::Indexed p, params::Accumulation how, int axis,
                                                 params::ErrorSlot slot, uint16_t op) {
@@ -183,12 +175,12 @@ STATOR_KERNEL(Size) void accumulate_host_kernel(params::Indexed p, params::Accum
       tile.space, 0, tile.space.size, slot, op,
       [&](int64_t to, int64_t from, int64_t stride, int64_t count) {
         if (to < tile.begin || to >= tile.end) return;
-        for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) {
+        visit<accumulators>(p.x_dtype, [&]<class T>(type_tag<T>) {
           accumulate_along<T>(how, tile.space, to, step, from, stride, count);
         });
       },
       [&](const int64_t* to, int64_t from, int64_t stride, int count) {
-        for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) {
+        visit<accumulators>(p.x_dtype, [&]<class T>(type_tag<T>) {
           accumulate_scattered<T>(how, tile.space, to, tile.begin, tile.end, from, stride, count);
         });
       });
@@ -220,7 +212,7 @@ void accumulate(const params::Queue& q, const params::Indexed& p, params::Accumu
     launch(q, "accumulate", accumulate_host_kernel<Tune::block>, {split.blocks, Tune::block}, p, how, split.axis,
            q.slot, q.op);
   } else {
-    for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) { accumulate_with_threads<T>(q, p, how, in_order); });
+    visit<accumulators>(p.x_dtype, [&]<class T>(type_tag<T>) { accumulate_with_threads<T>(q, p, how, in_order); });
   }
 }
 

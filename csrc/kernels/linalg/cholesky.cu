@@ -106,14 +106,14 @@ STATOR_KERNEL(Size) void small_triangular_kernel(params::SmallTriangular p) {
 }
 
 void small_cholesky(const params::Queue& q, const params::SmallCholesky& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "small_cholesky", small_cholesky_kernel<T, SmallTuning::block>,
            {small_blocks(p.count), SmallTuning::block, int(small_bytes(p.n, p.n, sizeof(T)))}, p);
   });
 }
 
 void small_triangular(const params::Queue& q, const params::SmallTriangular& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes =
         small_bytes(p.n, p.n, sizeof(T)) +
         small_bytes(p.n, p.columns < SmallTuning::columns ? int(p.columns) : SmallTuning::columns, sizeof(T));

@@ -88,13 +88,7 @@ void cross_in(const params::Queue& q, const params::Cross& p) {
 }
 
 void cross(const params::Queue& q, const params::Cross& p) {
-  switch (p.first.compute) {
-    case DType::float32: return cross_in<float>(q, p);
-    case DType::float64: return cross_in<double>(q, p);
-    case DType::complex64: return cross_in<complex<float>>(q, p);
-    case DType::complex128: return cross_in<complex<double>>(q, p);
-    default: return cross_in<int64_t>(q, p);
-  }
+  visit<dtypes::blas | dtype_bit(DType::int64)>(p.first.compute, [&]<class C>(type_tag<C>) { cross_in<C>(q, p); });
 }
 
 }  // namespace

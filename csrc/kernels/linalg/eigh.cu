@@ -123,7 +123,7 @@ STATOR_KERNEL(Size) void small_eigh_kernel(params::SmallEigh p) {
 }
 
 void small_eigh(const params::Queue& q, const params::SmallEigh& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "small_eigh", small_eigh_kernel<T, SmallTuning::block>,
            {small_blocks(p.count), SmallTuning::block, int(2 * small_bytes(p.n, p.n, sizeof(T)))}, p);
   });

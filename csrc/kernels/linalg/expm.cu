@@ -258,25 +258,25 @@ STATOR_KERNEL(Size) void expm_keep_kernel(params::ExpmKeep p) {
 }
 
 void expm_scale(const params::Queue& q, const params::ExpmScale& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_scale", expm_scale_kernel<T, ExpmTuning::block>, {p.count, ExpmTuning::block}, p);
   });
 }
 void expm_choose(const params::Queue& q, const params::ExpmChoose& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_choose", expm_choose_kernel<T, ExpmTuning::block>, {p.count, ExpmTuning::block}, p);
   });
 }
 void expm_terms(const params::Queue& q, const params::ExpmTerms& p) {
   const int64_t per_block = ExpmTuning::tile / p.n + 1;
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_terms", expm_terms_kernel<T, ExpmTuning::block>,
            {ceil_div(p.count * p.n, per_block), ExpmTuning::block}, p, per_block);
   });
 }
 void expm_fraction(const params::Queue& q, const params::ExpmFraction& p) {
   const int64_t per_block = ExpmTuning::tile / p.n + 1;
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_fraction", expm_fraction_kernel<T, ExpmTuning::block>,
            {ceil_div(p.count * p.n, per_block), ExpmTuning::block}, p, per_block);
   });

@@ -52,7 +52,7 @@ STATOR_KERNEL(Size) void form_q_kernel(params::FormQ p, int width, int each) {
 }  // namespace
 
 void form_q(const params::Queue& q, const params::FormQ& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     constexpr int teams = Team<FormQTuning::block>::count;
     const int64_t bytes = p.m * int64_t(sizeof(T)), fit = std::max<int64_t>(1, FormQTuning::shared_bytes / bytes);
     const int each = int(std::clamp<int64_t>(fit / teams, 1, reflected_columns));

@@ -145,7 +145,7 @@ STATOR_KERNEL(Size) void small_lu_kernel(params::SmallLu p) {
 }
 
 void small_lu(const params::Queue& q, const params::SmallLu& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes =
         small_bytes(p.n, p.n, sizeof(T)) +
         small_bytes(p.n, p.columns < SmallTuning::columns ? int(p.columns) : SmallTuning::columns, sizeof(T));

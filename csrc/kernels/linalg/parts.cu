@@ -37,25 +37,13 @@ STATOR_KERNEL(Size) void triangle_kernel(params::Triangle p, Item one) {
   }
 }
 
-template <class Item, class T>
-Item bits_of_one() {
-  static_assert(sizeof(Item) == sizeof(T));
-  return std::bit_cast<Item>(T(1));
-}
-
 void triangle(const params::Queue& q, const params::Triangle& p) {
   constexpr int block = PartsTuning::block;
   const Config grid{ceil_div(p.count * p.rows, PartsTuning::tile / p.cols + 1), block};
-  switch (p.dtype) {
-    case DType::float32:
-      return launch(q, "triangle", triangle_kernel<uint32_t, block>, grid, p, bits_of_one<uint32_t, float>());
-    case DType::float64:
-      return launch(q, "triangle", triangle_kernel<uint64_t, block>, grid, p, bits_of_one<uint64_t, double>());
-    case DType::complex64:
-      return launch(q, "triangle", triangle_kernel<uint64_t, block>, grid, p, bits_of_one<uint64_t, complex<float>>());
-    default:
-      return launch(q, "triangle", triangle_kernel<Item16, block>, grid, p, bits_of_one<Item16, complex<double>>());
-  }
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
+    using Item = std::conditional_t<sizeof(T) == 16, Item16, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
+    launch(q, "triangle", triangle_kernel<Item, block>, grid, p, std::bit_cast<Item>(T(1)));
+  });
 }
 
 // x / |x|, also for infinities and subnormal numbers; 0 for 0.
@@ -100,7 +88,7 @@ STATOR_KERNEL(Size) void determinant_kernel(params::Determinant p) {
 }
 
 void determinant(const params::Queue& q, const params::Determinant& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "determinant", determinant_kernel<T, PartsTuning::block>,
            {ceil_div(p.count, PartsTuning::matrices), PartsTuning::block}, p);
   });
@@ -130,7 +118,7 @@ STATOR_KERNEL(Size) void permutation_kernel(params::RowExchanges p, FastDivmod64
 }
 
 void permutation(const params::Queue& q, const params::RowExchanges& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "permutation", permutation_kernel<T, PartsTuning::block>, {p.count, PartsTuning::block}, p,
            FastDivmod64(std::max<int64_t>(p.n, 1)));
   });

@@ -68,7 +68,7 @@ STATOR_KERNEL(Size) void small_qr_kernel(params::SmallQr p) {
 }
 
 void small_qr(const params::Queue& q, const params::SmallQr& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes = small_bytes(p.m, p.n, sizeof(T)) + small_bytes(p.m, p.q_columns, sizeof(T));
     launch(q, "small_qr", small_qr_kernel<T, SmallTuning::block>,
            {small_blocks(p.count), SmallTuning::block, int(bytes)}, p);
@@ -94,7 +94,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void batched_qr_kernel(params::BatchedQr p) {
 }
 
 void batched_qr(const params::Queue& q, const params::BatchedQr& p) {
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       launch(q, "batched_qr", batched_qr_kernel<T, BatchedQrTuning::block>, {p.count, BatchedQrTuning::block}, p);
   });

@@ -144,17 +144,6 @@ STATOR_FN void substitute(const G& group, const T* a, int step, int n, bool uppe
   }
 }
 
-// f(type_tag<T>{}) for the four dtypes of decompositions.
-template <class F>
-void visit_matrix(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float64: return f(type_tag<double>{});
-    case DType::complex64: return f(type_tag<complex<float>>{});
-    default: return f(type_tag<complex<double>>{});
-  }
-}
-
 inline int64_t small_blocks(int64_t count) { return ceil_div(count, SmallTuning::matrices); }
 
 }  // namespace stator::STATOR_TARGET::linalg

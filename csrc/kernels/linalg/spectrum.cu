@@ -105,7 +105,7 @@ void spectrum(const params::Queue& q, const params::Spectrum& given) {
   lay_out(p.other, p.other_rows, p.other_cols, nullptr);
   const int64_t rows = p.count * (p.scaled_rows + p.other_rows);
   const int64_t per_block = SpectrumTuning::tile / std::max(p.scaled_cols, p.other_cols) + 1;
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "pseudo_inverse", pseudo_inverse_kernel<T, block>, {ceil_div(rows, per_block), block}, p, per_block);
   });
 }

@@ -177,7 +177,7 @@ void batched_svd(const params::Queue& q, const params::BatchedSvd& p) {
   const int64_t n = p.n, item = itemsize(p.dtype);
   char* const columns = static_cast<char*>(p.work);
   const Scratch scratch{columns, columns + p.count * n * n * item, columns + p.count * (n + 1) * n * item};
-  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       launch(q, "batched_svd", batched_svd_kernel<T, SvdTuning::block>, {p.count, SvdTuning::block}, p, scratch);
   });

@@ -208,14 +208,14 @@ STATOR_KERNEL(Size) void ctc_loss_backward_kernel(CtcLoss p, params::ErrorSlot s
 
 void ctc_loss(const params::Queue& q, const CtcLoss& p) {
   constexpr int block = CtcTuning::block;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "ctc_loss", ctc_loss_kernel<T, block>, {p.samples, block}, p, q.slot, q.op);
   });
 }
 
 void ctc_loss_backward(const params::Queue& q, const CtcLoss& p) {
   constexpr int block = CtcTuning::block;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "ctc_loss_backward", ctc_loss_backward_kernel<T, block>, {p.samples, block}, p, q.slot, q.op);
   });
 }

@@ -273,7 +273,7 @@ int64_t element_loss_blocks(const params::DeviceLimits& limits, const ElementLos
 void element_loss(const params::Queue& q, const ElementLoss& p) {
   const Cut cut = cut_of(*q.limits, p);
   constexpr int block = ElementTuning::block;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "element_loss", element_loss_kernel<T, block>, {cut.blocks, block}, p, cut);
   });
 }
@@ -281,7 +281,7 @@ void element_loss(const params::Queue& q, const ElementLoss& p) {
 void element_loss_backward(const params::Queue& q, const ElementLoss& p) {
   const Cut cut = cut_of(*q.limits, p);
   constexpr int block = ElementTuning::block;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "element_loss_backward", element_loss_backward_kernel<T, block>, {cut.blocks, block}, p, cut);
   });
 }

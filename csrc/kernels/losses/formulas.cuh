@@ -128,14 +128,4 @@ STATOR_FN void with_formula(params::LossKind kind, double parameter, const F& f)
   }
 }
 
-template <class F>
-void with_float(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 }  // namespace stator::STATOR_TARGET::losses

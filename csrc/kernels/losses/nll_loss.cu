@@ -250,7 +250,7 @@ void launch_loss(const params::Queue& q, const NllLoss& p) {
 }
 
 void nll_loss(const params::Queue& q, const NllLoss& p) {
-  with_float(p.dtype, [&]<class T>(type_tag<T>) { launch_loss<T>(q, p); });
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { launch_loss<T>(q, p); });
 }
 
 void nll_loss_backward(const params::Queue& q, const NllLoss& p) {
@@ -259,7 +259,7 @@ void nll_loss_backward(const params::Queue& q, const NllLoss& p) {
   const int64_t blocks = std::clamp<int64_t>(ceil_div(cells, NllTuning::cells), 1, waves(*q.limits, block));
   const int64_t each = fast_host ? ceil_div(p.rows, blocks) : ceil_div(ceil_div(cells, blocks), 16) * 16;
   const int64_t all = fast_host ? p.rows : cells;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if (p.total != nullptr) launch_loss<T>(q, p);
     launch(q, "nll_loss_backward", nll_loss_backward_kernel<T, block>, {ceil_div(all, each), block}, p, nll_cut(p),
            q.slot, q.op, each);

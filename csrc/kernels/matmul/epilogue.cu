@@ -31,17 +31,6 @@ STATOR_FN void with_activation(params::Activation activation, const F& f) {
   }
 }
 
-// f(a value of the floating dtype).
-template <class F>
-STATOR_FN void with_float(DType d, const F& f) {
-  switch (d) {
-    case DType::float16: return f(float16{});
-    case DType::bfloat16: return f(bfloat16{});
-    case DType::float64: return f(double{});
-    default: return f(float{});
-  }
-}
-
 // Fast host: n elements of one row from column `at` on.
 template <class C>
 STATOR_CALL void epilogue_chunk(const params::ProductEpilogue& p, int64_t row, int64_t at, int64_t n) {
@@ -52,8 +41,8 @@ STATOR_CALL void epilogue_chunk(const params::ProductEpilogue& p, int64_t row, i
   if (p.scale_b)
     for (int64_t j = 0; j < n; ++j) buffer[j] *= C(p.scale_b[(at + j) * p.scale_b_stride]);
   if (p.bias) {
-    with_float(p.bias_dtype, [&](auto type) {
-      const auto* bias = static_cast<const decltype(type)*>(p.bias) + at * p.bias_stride;
+    visit<dtypes::floats>(p.bias_dtype, [&]<class T>(type_tag<T>) {
+      const auto* bias = static_cast<const T*>(p.bias) + at * p.bias_stride;
       if (p.bias_stride == 1)
         for (int64_t j = 0; j < n; ++j) buffer[j] += convert<C>(bias[j]);
       else
@@ -63,8 +52,7 @@ STATOR_CALL void epilogue_chunk(const params::ProductEpilogue& p, int64_t row, i
   with_activation(p.activation, [&](auto f) {
     for (int64_t j = 0; j < n; ++j) buffer[j] = f(buffer[j]);
   });
-  with_float(p.out_dtype, [&](auto type) {
-    using T = decltype(type);
+  visit<dtypes::floats>(p.out_dtype, [&]<class T>(type_tag<T>) {
     T* to = static_cast<T*>(p.out) + row * p.out_row + at * p.out_col;
     if (p.out_col == 1)
       for (int64_t j = 0; j < n; ++j) to[j] = convert<T>(buffer[j]);
@@ -79,11 +67,11 @@ STATOR_FN void epilogue_element(const params::ProductEpilogue& p, int64_t row, i
   if (p.scale_a) v *= C(p.scale_a[row * p.scale_a_stride]);
   if (p.scale_b) v *= C(p.scale_b[col * p.scale_b_stride]);
   if (p.bias)
-    with_float(p.bias_dtype,
-               [&](auto type) { v += convert<C>(static_cast<const decltype(type)*>(p.bias)[col * p.bias_stride]); });
+    visit<dtypes::floats>(p.bias_dtype, [&]<class T>(type_tag<T>) {
+      v += convert<C>(static_cast<const T*>(p.bias)[col * p.bias_stride]);
+    });
   with_activation(p.activation, [&](auto f) { v = f(v); });
-  with_float(p.out_dtype, [&](auto type) {
-    using T = decltype(type);
+  visit<dtypes::floats>(p.out_dtype, [&]<class T>(type_tag<T>) {
     static_cast<T*>(p.out)[row * p.out_row + col * p.out_col] = convert<T>(v);
   });
 }

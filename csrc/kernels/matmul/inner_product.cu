@@ -81,14 +81,7 @@ void start_inner(const params::Queue& q, const params::InnerProduct& p) {
 }
 
 void inner_product(const params::Queue& q, const params::InnerProduct& p) {
-  switch (p.of.operands) {
-    case DType::float16: return start_inner<float16>(q, p);
-    case DType::bfloat16: return start_inner<bfloat16>(q, p);
-    case DType::float64: return start_inner<double>(q, p);
-    case DType::complex64: return start_inner<complex64>(q, p);
-    case DType::complex128: return start_inner<complex128>(q, p);
-    default: return start_inner<float>(q, p);
-  }
+  visit<dtypes::inexact>(p.of.operands, [&]<class T>(type_tag<T>) { start_inner<T>(q, p); });
 }
 
 }  // namespace

@@ -422,18 +422,12 @@ bool are_in_vectors(const ChosenSoftmax& p) {
 template <bool Backward>
 void launch_chosen(const params::Queue& q, const ChosenSoftmax& p) {
   constexpr int block = ChosenTuning::block;
-  const auto with = [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.of.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes = p.of.n * int64_t(sizeof(opmath_t<T>));
     const bool hold = bytes <= ChosenTuning::held_bytes;
     launch(q, Backward ? "chosen_log_softmax_backward" : "chosen_softmax", chosen_softmax_kernel<T, block, Backward>,
            {p.of.rows, block, hold ? int(bytes) : 0}, p, hold, are_in_vectors(p));
-  };
-  switch (p.of.dtype) {
-    case DType::float16: return with(type_tag<float16>{});
-    case DType::bfloat16: return with(type_tag<bfloat16>{});
-    case DType::float32: return with(type_tag<float>{});
-    default: return with(type_tag<double>{});
-  }
+  });
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ void cross_entropy(const params::Queue& q, const params::CrossEntropy& p) {
   using Tune = CrossEntropyTuning;
   const int threads = threads_for(p);
   const LossGrid g = grid(*q.limits, p, threads);
-  for_floating(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (Backward) {
       if (p.total != nullptr) {
         const LossGrid w = weights_grid(*q.limits, p);

@@ -165,14 +165,4 @@ inline int threads_for(const params::CrossEntropy& p) {
   return p.classes <= CrossEntropyTuning::block ? CrossEntropyTuning::warp : CrossEntropyTuning::block;
 }
 
-template <class F>
-void for_floating(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 }  // namespace stator::STATOR_TARGET::nn

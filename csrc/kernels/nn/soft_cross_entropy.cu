@@ -83,7 +83,7 @@ void soft_cross_entropy(const params::Queue& q, const params::CrossEntropy& p) {
   using Tune = CrossEntropyTuning;
   const int threads = threads_for(p);
   const LossGrid g = grid(*q.limits, p, threads);
-  for_floating(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (Backward) {
       const auto kernel = threads == Tune::warp ? soft_cross_entropy_backward_kernel<T, Tune::warp>
                                                 : soft_cross_entropy_backward_kernel<T, Tune::block>;

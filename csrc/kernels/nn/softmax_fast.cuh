@@ -167,17 +167,11 @@ void dispatch_fast_softmax(const params::Queue& q, const params::Softmax& p) {
   const bool rows = p.ndim <= 1 && p.x_step == 1 && p.y_step == 1 && (!Backward || p.saved_step == 1);
   const bool side_by_side =
       p.ndim == 1 && p.x_strides[0] == 1 && p.y_strides[0] == 1 && (!Backward || p.saved_strides[0] == 1);
-  const auto typed = [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if (rows) return launch_fast_rows<T, Log, Backward>(q, p);
     if (side_by_side) return launch_fast_columns<FastTypedAccess<T>, Log, Backward>(q, p);
     launch_fast_columns<FastErasedAccess<opmath_t<T>>, Log, Backward>(q, p);
-  };
-  switch (p.dtype) {
-    case DType::float16: return typed(type_tag<float16>{});
-    case DType::bfloat16: return typed(type_tag<bfloat16>{});
-    case DType::float32: return typed(type_tag<float>{});
-    default: return typed(type_tag<double>{});
-  }
+  });
 }
 
 template <bool Backward>

@@ -183,12 +183,8 @@ void run_planned_softmax(const params::Queue& q, const params::Softmax& p) {
   };
   if (!plan.typed)
     return plan.total_bytes == 16 ? with(type_tag<ErasedAccess<double>>{}) : with(type_tag<ErasedAccess<float>>{});
-  switch (p.dtype) {
-    case DType::float16:
-    case DType::bfloat16: return with(type_tag<TypedAccess<Half>>{});
-    case DType::float32: return with(type_tag<TypedAccess<float>>{});
-    default: return with(type_tag<TypedAccess<double>>{});
-  }
+  visit<dtypes::floats>(
+      p.dtype, [&]<class T>(type_tag<T>) { with(type_tag<TypedAccess<std::conditional_t<is_half<T>, Half, T>>>{}); });
 }
 
 }  // namespace stator::STATOR_TARGET::nn

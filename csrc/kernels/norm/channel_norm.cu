@@ -4,7 +4,6 @@
 #include "device/vector.cuh"
 #include "kernels/norm/channel_fast.cuh"
 #include "kernels/norm/channel_sums.cuh"
-#include "kernels/norm/dtypes.cuh"
 
 namespace stator::STATOR_TARGET::norm {
 namespace {
@@ -80,7 +79,7 @@ void launch_results(const params::Queue& q, const params::ChannelNorm& p, const 
 
 void channel_norm(const params::Queue& q, const params::ChannelNorm& p) {
   const ChannelCut cut = cut_channels(*q.limits, p);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     params::ChannelNorm after = p;
     if (p.training) {
       launch_sums<T, false>(q, p, cut);
@@ -92,7 +91,7 @@ void channel_norm(const params::Queue& q, const params::ChannelNorm& p) {
 }
 void channel_norm_backward(const params::Queue& q, const params::ChannelNorm& p) {
   const ChannelCut cut = cut_channels(*q.limits, p);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch_sums<T, true>(q, p, cut);
     if (p.samples * p.inner > 0) launch_results<T, true>(q, p, cut);
   });

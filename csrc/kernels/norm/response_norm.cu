@@ -6,7 +6,6 @@
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/rescale.cuh"
-#include "kernels/norm/dtypes.cuh"
 #include "params/norm.hpp"
 
 namespace stator::STATOR_TARGET::norm {
@@ -204,7 +203,7 @@ void respond(const params::Queue& q, const params::ResponseNorm& p) {
   using Tune = ResponseTuning;
   const int64_t blocks = fast_host ? p.samples * ceil_div(p.inner, Tune::tile)
                                    : ceil_div(p.samples * p.inner, Tune::block) * ceil_div(p.channels, Tune::channels);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "response_norm", response_norm_kernel<T, Tune::block, Backward>, {blocks, Tune::block}, p);
   });
 }

@@ -2,7 +2,6 @@
 // a deviation of its own.
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
-#include "kernels/norm/dtypes.cuh"
 #include "kernels/norm/row_backward.cuh"
 #include "kernels/norm/row_fast.cuh"
 #include "kernels/norm/row_forward.cuh"
@@ -119,10 +118,10 @@ int64_t row_norm_scratch(const params::DeviceLimits& limits, const params::RowNo
 }
 
 void row_norm(const params::Queue& q, const params::RowNorm& p) {
-  with_float(p.dtype, [&]<class T>(type_tag<T>) { forward<T>(q, p); });
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { forward<T>(q, p); });
 }
 void row_norm_backward(const params::Queue& q, const params::RowNorm& p) {
-  with_float(p.dtype, [&]<class T>(type_tag<T>) { backward<T>(q, p); });
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { backward<T>(q, p); });
 }
 
 }  // namespace

@@ -56,15 +56,9 @@ STATOR_KERNEL(Size) void gradients_kernel(TensorList<params::GradTensor, Capacit
   if (list.count > 0) {
     const Chunk chunk = chunk_of(list, group.block());
     const params::GradTensor& t = list.tensors[chunk.tensor];
-    const auto fold = [&]<class T>(type_tag<T>) {
+    found = visit<dtypes::floats>(t.dtype, [&]<class T>(type_tag<T>) {
       return Fold::of(group, static_cast<const T*>(t.grad) + chunk.first, chunk.n);
-    };
-    switch (t.dtype) {
-      case DType::float16: found = fold(type_tag<float16>{}); break;
-      case DType::bfloat16: found = fold(type_tag<bfloat16>{}); break;
-      case DType::float32: found = fold(type_tag<float>{}); break;
-      default: found = fold(type_tag<double>{});
-    }
+    });
   }
   if (group.rank() == 0) p.partials[before + group.block()] = found;
   if (!group.last_block(p.counters, uint32_t(total))) return;

@@ -124,7 +124,7 @@ int64_t lamb_chunks(const params::DeviceLimits&, const params::OptimStep& p) {
 
 void lamb(const params::Queue& q, const params::OptimStep& p) {
   double* const ratios = p.partials + 2 * chunks_of(p.tensors, p.tensor_count);
-  with_types(p, [&]<class T, class S>(type_tag<T>, type_tag<S>) {
+  visit_mixed(p.dtype, p.state_dtype, [&]<class T, class S>(type_tag<T>, type_tag<S>) {
     constexpr int block = OptimTuning::block;
     double* partials = p.partials;
     for_lists(p.tensors, p.tensor_count,

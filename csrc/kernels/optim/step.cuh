@@ -163,23 +163,9 @@ STATOR_KERNEL(Size) void step_kernel(TensorList<params::OptimTensor, Capacity> l
   update_tensor<T, S>(group, list.tensors[chunk.tensor], chunk, step.rule, step.factor);
 }
 
-// Calls f with the types of the parameters and of the states.
-template <class F>
-void with_types(const params::OptimStep& p, F f) {
-  const bool wide = p.dtype != p.state_dtype;
-  switch (p.dtype) {
-    case DType::float16:
-      return wide ? f(type_tag<float16>{}, type_tag<float>{}) : f(type_tag<float16>{}, type_tag<float16>{});
-    case DType::bfloat16:
-      return wide ? f(type_tag<bfloat16>{}, type_tag<float>{}) : f(type_tag<bfloat16>{}, type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{}, type_tag<float>{});
-    default: return f(type_tag<double>{}, type_tag<double>{});
-  }
-}
-
 template <template <class> class Rule>
 void launch_step(const params::Queue& q, const params::OptimStep& p, const char* name) {
-  with_types(p, [&]<class T, class S>(type_tag<T>, type_tag<S>) {
+  visit_mixed(p.dtype, p.state_dtype, [&]<class T, class S>(type_tag<T>, type_tag<S>) {
     for_lists(p.tensors, p.tensor_count,
               [&]<class Tensor, int Capacity>(const TensorList<Tensor, Capacity>& list, int64_t chunks, int32_t) {
                 launch(q, name, step_kernel<Rule, T, S, Capacity, OptimTuning::block>, {chunks, OptimTuning::block},

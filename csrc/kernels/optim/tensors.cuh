@@ -79,12 +79,8 @@ void for_lists(const Tensor* tensors, int32_t count, F f) {
 
 STATOR_FN double value_of(const params::DeviceNumber& number) {
   if (number.at == nullptr) return number.value;
-  switch (number.dtype) {
-    case DType::int32: return double(*static_cast<const int32_t*>(number.at));
-    case DType::int64: return double(*static_cast<const int64_t*>(number.at));
-    case DType::float32: return double(*static_cast<const float*>(number.at));
-    default: return *static_cast<const double*>(number.at);
-  }
+  constexpr DTypeSet numbers = dtype_bit(DType::int32) | dtype_bit(DType::int64) | dtypes::full_floats;
+  return visit<numbers>(number.dtype, [=]<class T>(type_tag<T>) { return double(*static_cast<const T*>(number.at)); });
 }
 
 }  // namespace stator::STATOR_TARGET::optim

@@ -71,7 +71,7 @@ STATOR_KERNEL(Size) void max_two_by_two_kernel(params::Pool p, int64_t vectors, 
 
 void max_pool(const params::Queue& q, const params::Pool& p) {
   const Cut cut = cut_of(p, false);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       if (p.winners == nullptr && is_two_by_two<T>(p))
         return launch_two_by_two<T>(q, "max_pool", p, max_two_by_two_kernel<T, PoolTuning::block>);

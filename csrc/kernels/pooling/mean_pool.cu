@@ -117,7 +117,7 @@ int lanes_log2_of(const params::Pool& p) {
 
 void mean_pool(const params::Queue& q, const params::Pool& p) {
   const Cut cut = cut_of(p, false);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
       if (has_whole_planes(p)) {
         const int64_t planes = std::max<int64_t>(1, PoolTuning::elements / plane_size(p, true));

@@ -102,7 +102,7 @@ STATOR_KERNEL(Size) void pool_backward_slabs_kernel(Pool p, SlabCut cut, params:
 }
 
 void pool_backward(const params::Queue& q, const params::Pool& p) {
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
       const Pool fixed(with_fixed_windows(p));
       const SlabCut cut(*q.limits, fixed);

@@ -21,16 +21,6 @@ struct PoolTuning {
   static constexpr int batch = 32768;                           // elements of the slabs of a block
 };
 
-template <class F>
-void with_float(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 // By what positions along each axis are divided by: the extents of adaptive windows, the stride and the dilation of
 // others.
 struct Pool : params::Pool {

@@ -179,7 +179,7 @@ STATOR_KERNEL(Size) void convert_kernel(params::Affine p, LineDivisors divisors,
 }
 
 void affine(const params::Queue& q, const params::Affine& p) {
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     constexpr int block = ConvertTuning::block;
     const bool vectors = is_aligned(p.x) && is_aligned(p.out);
     const Config config{ceil_div(p.lines.size, ConvertTuning::tile), block};

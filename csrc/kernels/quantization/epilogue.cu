@@ -102,8 +102,8 @@ STATOR_CALL void epilogue_chunk(const params::QuantizedEpilogue& p, int64_t row,
     for (int64_t k = 0; k < n; ++k) y[k] = float(int32_t(sum[k])) * scale;
   }
   if (p.bias && !exact) {
-    of_float(p.bias_dtype, [&](auto type) {
-      const auto* bias = static_cast<const decltype(type)*>(p.bias) + at;
+    visit<dtypes::floats>(p.bias_dtype, [&]<class T>(type_tag<T>) {
+      const auto* bias = static_cast<const T*>(p.bias) + at;
       if (step == 0) {
         const float one = convert<float>(bias[0]);
         for (int64_t k = 0; k < n; ++k) y[k] += one;
@@ -120,8 +120,7 @@ STATOR_CALL void epilogue_chunk(const params::QuantizedEpilogue& p, int64_t row,
     for (int64_t k = 0; k < n; ++k) out[k] = to.byte(y[k]);
     return;
   }
-  of_float(p.out_dtype, [&](auto type) {
-    using T = decltype(type);
+  visit<dtypes::floats>(p.out_dtype, [&]<class T>(type_tag<T>) {
     T* out = static_cast<T*>(p.out) + row * p.cols + col;
     for (int64_t k = 0; k < n; ++k) out[k] = convert<T>(y[k]);
   });

@@ -179,7 +179,7 @@ void gradient(const params::Queue& q, const params::AffineGradient& p) {
   constexpr int block = GradientTuning::block;
   const int64_t units = units_of(p), size = p.of.lines.size;
   const int64_t each = std::max({int64_t(1), GradientTuning::least * units / std::max(size, int64_t(1)), units >> 30});
-  with_float(p.of.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.of.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "quantize_gradient", gradient_kernel<T, block>, {ceil_div(units, each), block}, p,
            LineDivisors(p.of.lines), units, each);
   });

@@ -50,8 +50,7 @@ STATOR_KERNEL(Size) void histogram_count_kernel(params::HistogramCount p, bool s
   }
   const int64_t first = group.block() * HistogramTuning::tile;
   const int64_t n = p.n - first < HistogramTuning::tile ? p.n - first : HistogramTuning::tile;
-  of_float(p.dtype, [&](auto type) {
-    using T = decltype(type);
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     using A = opmath_t<T>;
     const T* const x = static_cast<const T*>(p.x) + first;
     const Bins<A> range(p.range[0], p.range[1], bins);

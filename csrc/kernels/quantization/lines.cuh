@@ -78,24 +78,4 @@ struct Step {
 // The byte as a number: `flip` is 128 for int8, else 0.
 STATOR_FN int32_t of_byte(uint8_t b, int32_t flip) { return int32_t(b ^ flip) - flip; }
 
-template <class F>
-void with_float(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-// with_float for kernels.
-template <class F>
-STATOR_FN void of_float(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(float16{});
-    case DType::bfloat16: return f(bfloat16{});
-    case DType::float32: return f(float{});
-    default: return f(double{});
-  }
-}
-
 }  // namespace stator::STATOR_TARGET::quantization

@@ -86,8 +86,7 @@ STATOR_KERNEL(Size) void observe_kernel(params::Observation p, FastDivmod64 of_i
   const int64_t all = p.outer * p.inner, begin = split * p.split_size;
   const int64_t end = begin + p.split_size < all ? begin + p.split_size : all;
   Extremes<double> found;
-  of_float(p.dtype, [&](auto type) {
-    using T = decltype(type);
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     const auto e = extremes_of<T, opmath_t<T>>(group, p, of_inner, channel, begin, end);
     found = {double(e.min), double(e.max)};
   });
@@ -140,8 +139,7 @@ STATOR_KERNEL(Size) void choose_kernel(params::ParameterChoice p) {
   constexpr int64_t tile = ObserveTuning::choices;
   const Group<Size> group;
   const int64_t first = group.block() * tile, count = p.count - first < tile ? p.count - first : tile;
-  of_float(p.dtype, [&](auto type) {
-    using T = decltype(type);
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     const T* const min = static_cast<const T*>(p.min);
     const T* const max = static_cast<const T*>(p.max);
     group.for_each(count, [=](int64_t k) { choose_run(p, min, max, first + k); });

@@ -137,16 +137,6 @@ void submit(const params::Queue& q, const char* name, const params::Random& p, D
          static_cast<T*>(p.out), p.size, p.from, draw);
 }
 
-template <class F>
-void with_floating(DType d, F f) {
-  switch (d) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 // The largest value below x of a dtype with `digits` significant bits and exponents from `least` on, as a double.
 double below(double x, int digits, int least) {
   int exponent = least;
@@ -160,7 +150,7 @@ double below(double x, int digits, int least) {
 }
 
 void uniform(const params::Queue& q, const params::Random& p) {
-  with_floating(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     double most = p.b;
     if (p.a < p.b) {
       if constexpr (std::is_same_v<T, float16>)
@@ -177,11 +167,11 @@ void uniform(const params::Queue& q, const params::Random& p) {
 }
 
 void normal(const params::Queue& q, const params::Random& p) {
-  with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "normal", p, Normal<T>{p.a, p.b}); });
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "normal", p, Normal<T>{p.a, p.b}); });
 }
 
 void exponential(const params::Queue& q, const params::Random& p) {
-  with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "exponential", p, Exponential<T>{p.a}); });
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "exponential", p, Exponential<T>{p.a}); });
 }
 
 void philox(const params::DeviceLimits&, uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words) {

@@ -106,12 +106,7 @@ void dropout_of(const params::Queue& q, const params::Dropout& p) {
 }
 
 void dropout(const params::Queue& q, const params::Dropout& p) {
-  switch (p.dtype) {
-    case DType::float16: return dropout_of<float16>(q, p);
-    case DType::bfloat16: return dropout_of<bfloat16>(q, p);
-    case DType::float32: return dropout_of<float>(q, p);
-    default: return dropout_of<double>(q, p);
-  }
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) { dropout_of<T>(q, p); });
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ STATOR_KERNEL(Size) void backward_kernel(Cell p, Units units) {
 
 void backward(const params::Queue& q, const Cell& p) {
   const Units units(p);
-  with_types(p, [&]<class T, class G>(type_tag<T>, type_tag<G>) {
+  visit_mixed(p.dtype, p.gates_dtype, [&]<class T, class G>(type_tag<T>, type_tag<G>) {
     launch(q, "recurrent_backward", backward_kernel<T, G, RecurrentTuning::block>,
            {units.blocks(p), RecurrentTuning::block}, p, units);
   });

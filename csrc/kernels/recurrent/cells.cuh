@@ -82,18 +82,4 @@ STATOR_FN A tanh_slope(A y) {
   return (A(1) - y) * (A(1) + y);
 }
 
-// Calls f with the types of states and gates.
-template <class F>
-void with_types(const Cell& p, F f) {
-  const bool wide = p.gates_dtype != p.dtype;
-  switch (p.dtype) {
-    case DType::float16:
-      return wide ? f(type_tag<float16>{}, type_tag<float>{}) : f(type_tag<float16>{}, type_tag<float16>{});
-    case DType::bfloat16:
-      return wide ? f(type_tag<bfloat16>{}, type_tag<float>{}) : f(type_tag<bfloat16>{}, type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{}, type_tag<float>{});
-    default: return f(type_tag<double>{}, type_tag<double>{});
-  }
-}
-
 }  // namespace stator::STATOR_TARGET::recurrent

@@ -117,7 +117,7 @@ STATOR_KERNEL(Size) void forward_kernel(Cell p, Units units) {
 
 void forward(const params::Queue& q, const Cell& p) {
   const Units units(p);
-  with_types(p, [&]<class T, class G>(type_tag<T>, type_tag<G>) {
+  visit_mixed(p.dtype, p.gates_dtype, [&]<class T, class G>(type_tag<T>, type_tag<G>) {
     launch(q, "recurrent_forward", forward_kernel<T, G, RecurrentTuning::block>,
            {units.blocks(p), RecurrentTuning::block}, p, units);
   });

@@ -97,7 +97,7 @@ STATOR_KERNEL(Size) void grid_sample_kernel(GridSample p, int64_t total, FastDiv
 void grid_sample(const params::Queue& q, const GridSample& p) {
   const int64_t tiles = ceil_div(p.points, GridTuning::positions), parts = ceil_div(p.channels, GridTuning::channels);
   const int64_t total = p.samples * parts * tiles;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
       if (has_lines(p)) {
         const int positions = positions_of(q, p);

@@ -80,7 +80,7 @@ STATOR_KERNEL(Size) void grid_slopes_kernel(GridSample p, int64_t tiles, int pos
 }
 
 void grid_taps_backward(const params::Queue& q, const GridSample& p) {
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (fast_host) {
       const int positions = positions_of(q, p);
       const int64_t tiles = ceil_div(p.points, positions);
@@ -160,14 +160,14 @@ void grid_gather(const params::Queue& q, const GridGather& g) {
     // As many channels for a block as leave each worker some blocks, since each of them finds all taps.
     const int64_t wanted = ceil_div(waves(*q.limits, 1), p.samples);
     const int64_t channels = ceil_div(p.channels, std::min(wanted, p.channels)), parts = ceil_div(p.channels, channels);
-    return with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    return visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
       launch(q, "grid_planes", grid_planes_kernel<T, GatherTuning::block>, {p.samples * parts, GatherTuning::block}, p,
              parts, channels);
     });
   }
   const int64_t size = int64_t(p.in[0]) * p.in[1] * p.in[2], parts = ceil_div(p.channels, GatherTuning::channels);
   const int64_t total = p.samples * parts * size;
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "grid_gather", grid_gather_kernel<T, GatherTuning::block>,
            {ceil_div(total, GatherTuning::items), GatherTuning::block}, g, size, FastDivmod64(size),
            FastDivmod64(parts), FastDivmod64(p.samples * p.points), total);

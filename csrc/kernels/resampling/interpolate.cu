@@ -134,7 +134,7 @@ STATOR_KERNEL(Size) void interpolate_kernel(Interpolate p, Cut cut) {
 
 void interpolate(const params::Queue& q, const Interpolate& p) {
   const Cut cut(p.planes, p.out_extent, q.limits->multiprocessors);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "interpolate", interpolate_kernel<T, TileTuning::block>, {cut.blocks(), TileTuning::block}, p, cut);
   });
 }

@@ -67,7 +67,7 @@ void interpolate_backward(const params::Queue& q, const Interpolate& p) {
   // Blocks of the fast host are as large as leaves each worker some of them, because each makes its tables.
   const int64_t share = ceil_div(cut.total / p.in[2], waves(*q.limits, 1)),
                 rows = std::max(cut.rows_per_block(), share);
-  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       if (fits_slopes<opmath_t<T>>(p, 1) && fits_slopes<opmath_t<T>>(p, 2)) {
         const TileCut tiles(p.planes, p.in, q.limits->multiprocessors);

@@ -13,16 +13,6 @@ namespace stator::STATOR_TARGET::resampling {
 using params::Interpolate;
 using params::Interpolation;
 
-template <class F>
-void with_float(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
-  }
-}
-
 STATOR_FN int clamped(int i, int extent) { return i < 0 ? 0 : i < extent ? i : extent - 1; }
 
 // The weights of four neighbours for a position `t` after the second of them: cubic convolution with a = -0.75

@@ -117,17 +117,11 @@ void difference(const params::Queue& q, const params::Difference& p) {
   using Tune = DifferenceTuning;
   const int64_t extent = p.shape[p.ndim - 1], per_row = ceil_div(extent, Tune::width), all = p.size / extent * per_row;
   const Config config{ceil_div(all, Tune::tiles * (fast_host ? 1 : Tune::block)), Tune::block};
-  const auto as = [&]<class C>(type_tag<C>) {
+  visit<dtypes::blas | dtype_bit(DType::int64) | dtype_bit(DType::uint64)>(p.compute, [&]<class T>(type_tag<T>) {
+    using C = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
     launch(q, "diff", difference_kernel<C, Tune::block>, config, p, ShapeDivisors(p.ndim, p.shape),
            FastDivmod64(per_row), all);
-  };
-  switch (p.compute) {
-    case DType::float32: return as(type_tag<float>{});
-    case DType::float64: return as(type_tag<double>{});
-    case DType::complex64: return as(type_tag<complex64>{});
-    case DType::complex128: return as(type_tag<complex128>{});
-    default: return as(type_tag<int64_t>{});
-  }
+  });
 }
 
 }  // namespace

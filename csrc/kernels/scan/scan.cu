@@ -15,16 +15,10 @@ int64_t scratch(const params::DeviceLimits& limits, const params::Scan& s) {
 }
 
 void sum(const params::Queue& q, const params::Scan& s, void* partials) {
-  const auto as = [&]<class C>(type_tag<C>) { run_scan(q, "cumulative_sum", s, partials, SumScan<C>{}); };
-  switch (s.compute) {
-    case DType::float16:
-    case DType::bfloat16:
-    case DType::float32: return as(type_tag<float>{});
-    case DType::float64: return as(type_tag<double>{});
-    case DType::complex64: return as(type_tag<complex64>{});
-    case DType::complex128: return as(type_tag<complex128>{});
-    default: return as(type_tag<int64_t>{});
-  }
+  visit(s.compute, [&]<class T>(type_tag<T>) {
+    using C = std::conditional_t<std::is_integral_v<T>, int64_t, opmath_t<T>>;
+    run_scan(q, "cumulative_sum", s, partials, SumScan<C>{});
+  });
 }
 
 // The integer dtype whose sign extension keeps the bits.

@@ -70,7 +70,7 @@ STATOR_KERNEL(Size) void scatter_kernel(params::SparseScatter p, params::ErrorSl
 }
 
 void scatter(const params::Queue& q, const params::SparseScatter& p) {
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_scatter", scatter_kernel<T, SparseDenseTuning::block>,
            {row_tiles(p.a, SparseDenseTuning::tile), SparseDenseTuning::block}, p, q.slot, q.op,
            lanes_for(p.a.nnz, p.a.rows));
@@ -84,18 +84,6 @@ STATOR_FN bool is_entry(double v) { return v != 0; }
 template <class T>
 STATOR_FN bool is_entry(complex<T> v) {
   return v.re != 0 || v.im != 0;
-}
-
-template <class F>
-void for_storage(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16:
-    case DType::bfloat16: return f(type_tag<uint16_t>{});
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float64: return f(type_tag<double>{});
-    case DType::complex64: return f(type_tag<complex64>{});
-    default: return f(type_tag<complex128>{});
-  }
 }
 
 template <class T, int Size>
@@ -166,7 +154,8 @@ GatherGrid gather_grid(const params::SparseGather& p) {
 
 void gather_count(const params::Queue& q, const params::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
-  for_storage(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class V>(type_tag<V>) {
+    using T = std::conditional_t<is_half<V>, uint16_t, V>;
     if (g.wide)
       launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::block>,
              {g.blocks, SparseDenseTuning::block}, p, g.rows);
@@ -177,7 +166,8 @@ void gather_count(const params::Queue& q, const params::SparseGather& p) {
 }
 void gather_fill(const params::Queue& q, const params::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
-  for_storage(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class V>(type_tag<V>) {
+    using T = std::conditional_t<is_half<V>, uint16_t, V>;
     if (g.wide)
       launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::block>, {g.blocks, SparseDenseTuning::block},
              p, g.rows, q.slot, q.op);

@@ -102,7 +102,7 @@ void merge_count(const params::Queue& q, const params::SparseMerge& p) {
          {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p);
 }
 void merge_fill(const params::Queue& q, const params::SparseMerge& p) {
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_merge", merge_fill_kernel<T, SparseMergeTuning::block>,
            {std::max<int64_t>(1, ceil_div(p.a.rows, SparseMergeTuning::tile)), SparseMergeTuning::block}, p, q.slot,
            q.op);

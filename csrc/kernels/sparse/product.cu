@@ -187,7 +187,7 @@ void product_typed(const params::Queue& q, const params::SparseProduct& p) {
 void product(const params::Queue& q, const params::SparseProduct& p) {
   // Columns that are each dense but not adjacent are handled as vectors.
   if (p.n < SparseProductTuning::few || (p.x_col != 1 && p.x_row == 1)) return multiply_vectors(q, p);
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) { product_typed<T>(q, p); });
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) { product_typed<T>(q, p); });
 }
 
 }  // namespace

@@ -97,19 +97,6 @@ inline int lanes_for(int64_t entries, int64_t rows) {
   return int(std::min<int64_t>(most_sublanes, std::bit_floor(uint64_t(std::max<int64_t>(mean / 2, 1)))));
 }
 
-// f(type_tag<T>{}) for the C++ type of an inexact dtype.
-template <class F>
-void for_inexact(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float64: return f(type_tag<double>{});
-    case DType::complex64: return f(type_tag<complex64>{});
-    default: return f(type_tag<complex128>{});
-  }
-}
-
 // f(const I*) for the index type of `wide`.
 template <class F>
 STATOR_FN void with_indices(const void* indices, bool wide, F f) {

@@ -61,7 +61,7 @@ STATOR_KERNEL(Size) void sampled_kernel(params::SparseSampled p, params::ErrorSl
 }
 
 void sampled(const params::Queue& q, const params::SparseSampled& p) {
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sddmm", sampled_kernel<T, SparseSampledTuning::block>,
            {ceil_div(p.a.nnz, SparseSampledTuning::tile), SparseSampledTuning::block}, p, q.slot, q.op,
            lanes_for(p.inner, 1));

@@ -130,7 +130,7 @@ STATOR_KERNEL(Size) void find_singular_kernel(params::SparseSolve p, params::Err
 }
 
 void find_singular(const params::Queue& q, const params::SparseSolve& p) {
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (sizeof(T) > 2)  // the library, which needs this, solves in no half type
       launch(q, "sparse_find_singular", find_singular_kernel<T, SparseSolveTuning::block>,
              {ceil_div(p.a.rows, SparseSolveTuning::tile), SparseSolveTuning::block}, p, q.slot, q.op);
@@ -138,7 +138,7 @@ void find_singular(const params::Queue& q, const params::SparseSolve& p) {
 }
 
 void solve(const params::Queue& q, const params::SparseSolve& p) {
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     if (fast_host) {
       const int64_t chunk = std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1,
                                                 int64_t(SparseSolveTuning::chunk));

@@ -252,16 +252,10 @@ STATOR_KERNEL(Size) void sparse24_matmul_kernel(params::Sparse24Matmul p, int64_
 
 void sparse24_matmul(const params::Queue& q, const params::Sparse24Matmul& p) {
   const int64_t row_tiles = ceil_div(p.rows, Sparse24Tuning::rows), col_tiles = ceil_div(p.cols, Sparse24Tuning::wide);
-  const auto run = [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse24_matmul", sparse24_matmul_kernel<T, Sparse24Tuning::block>,
            {p.batch * row_tiles * col_tiles, Sparse24Tuning::block}, p, row_tiles, col_tiles);
-  };
-  switch (p.dtype) {
-    case DType::float16: return run(type_tag<float16>{});
-    case DType::bfloat16: return run(type_tag<bfloat16>{});
-    case DType::float32: return run(type_tag<float>{});
-    default: return run(type_tag<double>{});
-  }
+  });
 }
 
 }  // namespace

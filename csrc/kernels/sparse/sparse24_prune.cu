@@ -97,16 +97,10 @@ int64_t blocks_of(int64_t outer, int64_t n, int64_t inner) {
 }
 
 void sparse24_prune(const params::Queue& q, const params::Sparse24Prune& p) {
-  const auto run = [&]<class T>(type_tag<T>) {
+  visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse24_prune", sparse24_prune_kernel<T, Sparse24PruneTuning::block>,
            {blocks_of(p.outer, p.n, p.inner), Sparse24PruneTuning::block}, p);
-  };
-  switch (p.dtype) {
-    case DType::float16: return run(type_tag<float16>{});
-    case DType::bfloat16: return run(type_tag<bfloat16>{});
-    case DType::float32: return run(type_tag<float>{});
-    default: return run(type_tag<double>{});
-  }
+  });
 }
 
 void sparse24_expand(const params::Queue& q, const params::Sparse24Expand& p) {

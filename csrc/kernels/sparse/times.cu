@@ -107,7 +107,7 @@ void times_count(const params::Queue& q, const params::SparseTimesSparse& p) {
          q.slot, q.op);
 }
 void times_fill(const params::Queue& q, const params::SparseTimesSparse& p) {
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_times", times_fill_kernel<T, SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p,
            q.slot, q.op);
   });

@@ -113,7 +113,7 @@ STATOR_KERNEL(Size) void spmv_kernel(params::SparseProduct p, params::ErrorSlot 
 
 void multiply_vectors(const params::Queue& q, const params::SparseProduct& p) {
   using Tune = SparseProductTuning;
-  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::inexact>(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "spmv", spmv_kernel<T, Tune::block>, {row_tiles(p.a, Tune::tile) * p.n, Tune::block}, p, q.slot, q.op,
            lanes_for(p.a.nnz, p.a.rows));
   });

@@ -21,7 +21,7 @@ void cholesky_batched(OpCall& call, const Decomposition& d, bool upper) {
   const LeasedSolver& s = session.leased();
   const Session::Lists lists = session.addresses(d.count, d.a, {}, d.dtype);
   const int n = checked(call, d.n), lda = checked(call, d.a.leading), count = checked(call, d.count);
-  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
     session.run("cusolverDnXpotrfBatched", [&] {
       return typed<T>(call.name()).potrf_batched(s.handle, fill_of(upper), n, as<T>(lists.first), lda, d.info, count);
     });
@@ -43,7 +43,7 @@ void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots) {
   const cublas::Handle blas = session.blas();
   const Session::Lists lists = session.addresses(d.count, d.a, {}, d.dtype);
   const int n = checked(call, d.n), lda = checked(call, d.a.leading), count = checked(call, d.count);
-  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXgetrfBatched", [&] {
       return typed<T>(call.name()).getrf_batched(blas, n, as<T>(lists.first), lda, pivots, d.info, count);
     });
@@ -72,7 +72,7 @@ void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivot
                                          .theirs_narrow = theirs,
                                          .ours = const_cast<int32_t*>(pivots),
                                          .to_ours = false});
-  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXgetrsBatched", [&] {
       int info = 0;
       return typed<T>(call.name())
@@ -87,7 +87,7 @@ void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Tria
   const Session session(call);
   const cublas::Handle blas = session.blas();
   const Session::Lists lists = session.addresses(d.count, d.a, b, d.dtype);
-  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXtrsmBatched", [&] {
       alignas(16) const T one(1);
       return typed<T>(call.name())
@@ -168,7 +168,7 @@ void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& s
   const int m = checked(call, d.m), n = checked(call, d.n), lda = checked(call, d.a.leading),
             most = int(std::min(d.count, rotated_matrices));
   const Mode mode = svd.vectors == SvdVectors::none ? Mode::no_vectors : Mode::vectors;
-  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+  visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
     const auto& lib = typed<T>(call.name());
     T* const a = static_cast<T*>(d.a.data);
     // The library works in U and V also where vectors are not wanted.

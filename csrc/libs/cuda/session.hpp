@@ -79,16 +79,6 @@ char* at(const void* values, DType dtype, int64_t index);
 // The extent as a 32-bit index. UnsupportedError.
 int checked(const OpCall& call, int64_t extent);
 
-template <class F>
-void visit_matrix(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float64: return f(type_tag<double>{});
-    case DType::complex64: return f(type_tag<complex64>{});
-    default: return f(type_tag<complex128>{});
-  }
-}
-
 inline Fill fill_of(bool upper) { return upper ? Fill::upper : Fill::lower; }
 
 // Batches of matrices that are small enough for one routine for all of them to beat one call per matrix. The libraries

@@ -35,7 +35,7 @@ class CudaSolver final : public Solver {
     session.leased();
     session.blas();
     for (const DType dtype : {DType::float32, DType::float64, DType::complex64, DType::complex128})
-      visit_matrix(dtype, [&]<class T>(type_tag<T>) { typed<T>(call.name()); });
+      visit<dtypes::blas>(dtype, [&]<class T>(type_tag<T>) { typed<T>(call.name()); });
   }
 
   void cholesky(OpCall& call, const Decomposition& d, bool upper) const override {
@@ -107,7 +107,7 @@ class CudaSolver final : public Solver {
     if (batched(d)) return triangular_batched(call, d, triangle, b, columns);
     const Session session(call);
     const cublas::Handle blas = session.blas();
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const auto& lib = typed<T>(call.name());
       alignas(16) const T one(1);
       session.run_blas("cublasXtrsm", [&] {
@@ -148,7 +148,7 @@ class CudaSolver final : public Solver {
     const LeasedSolver& s = session.leased();
     const int m = checked(call, d.m), n = checked(call, columns), k = checked(call, std::min(d.m, d.n)),
               ldq = checked(call, q.leading);
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const auto& lib = typed<T>(call.name());
       int length = 0;
       session.ask("cusolverDnXorgqr_bufferSize", [&] {

@@ -112,7 +112,7 @@ class Calls {
   Calls(OpCall& call, DType dtype, SparseFactors factors = {})
       : a(api(call.name())),
         type(data_type(dtype)),
-        compute(in(dtype, dtypes::complexes | dtypes::full_floats) ? type : DataType::r_32f),
+        compute(in(dtype, dtypes::blas) ? type : DataType::r_32f),
         call_(call),
         lease_(call.context().lease("cusparse", call.stream(), make_handle)),
         handle(static_cast<const LeasedHandle*>(lease_.get())->handle) {

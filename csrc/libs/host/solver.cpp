@@ -113,27 +113,17 @@ const char* letter(Transposition how) {
   return how == Transposition::none ? "N" : how == Transposition::transpose ? "T" : "C";
 }
 
-template <class F>
-void visit_matrix(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float64: return f(type_tag<double>{});
-    case DType::complex64: return f(type_tag<complex64>{});
-    default: return f(type_tag<complex128>{});
-  }
-}
-
 class HostSolver final : public Solver {
  public:
   void prepare(OpCall& call) const override {
     openblas::set_num_threads(call.name());
     for (const DType dtype : {DType::float32, DType::float64, DType::complex64, DType::complex128})
-      visit_matrix(dtype, [&]<class T>(type_tag<T>) { lapack::api<T>(call.name()); });
+      visit<dtypes::blas>(dtype, [&]<class T>(type_tag<T>) { lapack::api<T>(call.name()); });
   }
 
   void cholesky(OpCall& call, const Decomposition& d, bool upper) const override {
     checked(call, {d.n, d.a.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
       const int n = int(d.n), lda = int(d.a.leading);
       for_each_matrix(call, "potrf", d.count, double(n) * n * n / 3, 0, lapack.threaded,
@@ -148,7 +138,7 @@ class HostSolver final : public Solver {
 
   void lu(OpCall& call, const Decomposition& d, int32_t* pivots) const override {
     checked(call, {d.m, d.n, d.a.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
       const int m = int(d.m), n = int(d.n), lda = int(d.a.leading);
       const int64_t least = std::min(m, n);
@@ -164,7 +154,7 @@ class HostSolver final : public Solver {
   void lu_solve(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
                 int64_t columns) const override {
     checked(call, {d.n, d.a.leading, b.leading, columns});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
       const int n = int(d.n), lda = int(d.a.leading), ldb = int(b.leading), k = int(columns);
       for_each_matrix(call, "getrs", d.count, double(n) * n * k, sizeof(int) * size_t(n), lapack.threaded,
@@ -183,7 +173,7 @@ class HostSolver final : public Solver {
   void triangular(OpCall& call, const Decomposition& d, const Triangle& triangle, const Batch& b,
                   int64_t columns) const override {
     checked(call, {d.n, d.a.leading, b.leading, columns});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
       const int n = int(d.n), lda = int(d.a.leading), ldb = int(b.leading), k = int(columns);
       for_each_matrix(call, "trsm", d.count, double(n) * n * k / 2, 0, lapack.threaded, [=, &lapack](int64_t i, char*) {
@@ -210,7 +200,7 @@ class HostSolver final : public Solver {
 
   void qr(OpCall& call, const Decomposition& d, void* tau) const override {
     checked(call, {d.m, d.n, d.a.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
       const int m = int(d.m), n = int(d.n), lda = int(d.a.leading), query = -1;
       const int64_t least = std::min(m, n);
@@ -229,7 +219,7 @@ class HostSolver final : public Solver {
 
   void form_q(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) const override {
     checked(call, {d.m, columns, q.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
       const int m = int(d.m), n = int(columns), k = int(std::min(d.m, d.n)), ldq = int(q.leading), query = -1;
       T answer{};
@@ -247,17 +237,17 @@ class HostSolver final : public Solver {
 
   void svd(OpCall& call, const Decomposition& d, const Svd& svd) const override {
     checked(call, {d.m, d.n, d.a.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) { svd_of<T>(call, d, svd); });
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) { svd_of<T>(call, d, svd); });
   }
 
   void eigh(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values) const override {
     checked(call, {d.n, d.a.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) { eigh_of<T>(call, d, upper, vectors, values); });
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) { eigh_of<T>(call, d, upper, vectors, values); });
   }
 
   void eig(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) const override {
     checked(call, {d.n, d.a.leading});
-    visit_matrix(d.dtype, [&]<class T>(type_tag<T>) { eig_of<T>(call, d, values, vectors); });
+    visit<dtypes::blas>(d.dtype, [&]<class T>(type_tag<T>) { eig_of<T>(call, d, values, vectors); });
   }
 
  private:

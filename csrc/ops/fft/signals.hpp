@@ -7,9 +7,7 @@ namespace stator::fft {
 
 // The dtype that a transform is computed in: float32 for halves, float64 for integers and bool, others as they are.
 inline DType computed(DType d) {
-  return in(d, dtypes::full_floats | dtypes::complexes) ? d
-         : d == DType::float16 || d == DType::bfloat16  ? DType::float32
-                                                        : DType::float64;
+  return in(d, dtypes::blas) ? d : d == DType::float16 || d == DType::bfloat16 ? DType::float32 : DType::float64;
 }
 
 // The call has declared its operands. One launch for lengths that one block can handle; two for signals that blocks

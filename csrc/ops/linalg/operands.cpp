@@ -13,7 +13,7 @@ Array operand(const OpCall& call, const Array& x) {
   const std::string op(call.name());
   if (x.ndim() < 2)
     throw ShapeError(op, "an array of shape " + str(x.shape()), "matrices have at least two axes: (..., m, n)");
-  if (in(x.dtype(), dtypes::full_floats | dtypes::complexes)) return x;
+  if (in(x.dtype(), dtypes::blas)) return x;
   if (in(x.dtype(), dtypes::integers | dtypes::boolean)) return astype(x, DType::float64, true, call.on());
   throw DTypeError(op, "an array of " + std::string(name(x.dtype())),
                    "convert it with astype: float32, float64, complex64 and complex128 are decomposed");
