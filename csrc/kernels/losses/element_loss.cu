@@ -4,6 +4,7 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
+#include "device/sum_blocks.cuh"
 #include "device/vector.cuh"
 #include "kernels/elementwise/segments.cuh"
 #include "kernels/losses/formulas.cuh"
@@ -229,16 +230,9 @@ STATOR_FN double range(const Group<Size>& group, const ElementLoss& p, const Cut
 template <class T, int Size>
 STATOR_KERNEL(Size) void element_loss_kernel(ElementLoss p, Cut cut) {
   const Group<Size> group;
-  const double sum = range<T, false>(group, p, cut, p.each);
-  if (p.each) return;
-  // The last block to finish adds up the sums of all blocks.
-  double* partials = static_cast<double*>(p.partials);
-  if (group.rank() == 0) partials[group.block()] = sum;
-  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
-  double total = 0;
-  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) total += partials[b];
-  total = group.reduce(total, Sum{});
-  if (group.rank() == 0) *static_cast<T*>(p.data[ElementLoss::out]) = convert<T>(total / p.divisor);
+  double total[] = {range<T, false>(group, p, cut, p.each)};
+  if (p.each || !sum_blocks(group, p.partials, p.counters, total)) return;
+  *static_cast<T*>(p.data[ElementLoss::out]) = convert<T>(total[0] / p.divisor);
 }
 
 template <class T, int Size>

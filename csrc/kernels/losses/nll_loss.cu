@@ -5,6 +5,7 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
+#include "device/sum_blocks.cuh"
 #include "device/vector.cuh"
 #include "kernels/losses/formulas.cuh"
 
@@ -127,25 +128,12 @@ STATOR_KERNEL(Size) void nll_loss_kernel(NllLoss p, NllCut cut, params::ErrorSlo
     loss_sum = group.reduce(losses.value(), Sum{});
     weight_sum = group.reduce(weights.value(), Sum{});
   }
-  // The last block to finish adds up the sums of all blocks.
-  double* partials = static_cast<double*>(p.partials);
-  if (group.rank() == 0) {
-    partials[2 * group.block()] = loss_sum;
-    partials[2 * group.block() + 1] = weight_sum;
-  }
-  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
-  double loss = 0, weight = 0;
-  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) {
-    loss += partials[2 * b];
-    weight += partials[2 * b + 1];
-  }
-  loss = group.reduce(loss, Sum{});
-  weight = group.reduce(weight, Sum{});
-  if (group.rank() != 0) return;
+  double total[] = {loss_sum, weight_sum};
+  if (!sum_blocks(group, p.partials, p.counters, total)) return;
   if (p.total != nullptr)
-    *p.total = weight;
+    *p.total = total[1];
   else
-    *static_cast<T*>(p.out) = convert<T>(p.mean ? loss / weight : loss);
+    *static_cast<T*>(p.out) = convert<T>(p.mean ? total[0] / total[1] : total[0]);
 }
 
 template <class T>

@@ -40,24 +40,9 @@ STATOR_KERNEL(Size) void cross_entropy_kernel(params::CrossEntropy p, params::Er
     if (p.reduction == params::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
   }
   if (p.reduction == params::LossReduction::none) return;
-  // The last block to finish adds up the partial sums of all blocks.
-  double* partials = static_cast<double*>(p.partials);
-  if (group.rank() == 0) {
-    partials[2 * group.block()] = loss_sum;
-    partials[2 * group.block() + 1] = weight_sum;
-  }
-  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
-  double loss = 0, weight = 0;
-  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) {
-    loss += partials[2 * b];
-    weight += partials[2 * b + 1];
-  }
-  loss = group.reduce(loss, Sum{});
-  weight = group.reduce(weight, Sum{});
-  if (group.rank() == 0) {
-    const double result = p.reduction == params::LossReduction::mean ? loss / weight : loss;
-    *static_cast<T*>(p.out) = convert<T>(result);
-  }
+  double total[] = {loss_sum, weight_sum};
+  if (!sum_blocks(group, p.partials, p.counters, total)) return;
+  *static_cast<T*>(p.out) = convert<T>(p.reduction == params::LossReduction::mean ? total[0] / total[1] : total[0]);
 }
 
 // The sum of the class weights of the targets of rows [first, last) that count.
@@ -78,14 +63,8 @@ STATOR_KERNEL_RESIDENT(Size, 1) void cross_entropy_weights_kernel(params::CrossE
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
-  const double weights = target_weights<T>(group, p, first, last);
-  double* partials = static_cast<double*>(p.partials);
-  if (group.rank() == 0) partials[group.block()] = weights;
-  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
-  double total = 0;
-  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) total += partials[b];
-  total = group.reduce(total, Sum{});
-  if (group.rank() == 0) *p.total = total;
+  double total[] = {target_weights<T>(group, p, first, last)};
+  if (sum_blocks(group, p.partials, p.counters, total)) *p.total = total[0];
 }
 
 // Fast host: the row is worked on where its gradient will be, so that each logit is read and each exponential computed

@@ -7,6 +7,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
+#include "device/sum_blocks.cuh"
 #include "params/nn.hpp"
 
 namespace stator::STATOR_TARGET::nn {

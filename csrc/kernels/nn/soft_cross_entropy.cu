@@ -42,15 +42,9 @@ STATOR_KERNEL(Size) void soft_cross_entropy_kernel(params::CrossEntropy p, int64
     if (p.reduction == params::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
   }
   if (p.reduction == params::LossReduction::none) return;
-  // The last block to finish adds up the sums of all blocks.
-  double* partials = static_cast<double*>(p.partials);
-  if (group.rank() == 0) partials[group.block()] = loss_sum;
-  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
-  double loss = 0;
-  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) loss += partials[b];
-  loss = group.reduce(loss, Sum{});
-  if (group.rank() == 0)
-    *static_cast<T*>(p.out) = convert<T>(p.reduction == params::LossReduction::mean ? loss / double(p.n) : loss);
+  double total[] = {loss_sum};
+  if (!sum_blocks(group, p.partials, p.counters, total)) return;
+  *static_cast<T*>(p.out) = convert<T>(p.reduction == params::LossReduction::mean ? total[0] / double(p.n) : total[0]);
 }
 
 template <class T, int Size>
