@@ -43,4 +43,18 @@ void require_ndim(std::string_view op, int64_t ndim) {
     throw ShapeError(std::string(op), std::to_string(ndim) + " dimensions", "Arrays have at most 32 dimensions");
 }
 
+bool merge_axes(const Array& x, int first, int last, int64_t& extent, int64_t& stride) {
+  extent = 1;
+  stride = 0;
+  for (int d = last - 1; d >= first; --d) {
+    if (x.shape()[d] == 1) continue;
+    if (extent == 1)
+      stride = x.strides()[d];
+    else if (x.strides()[d] != extent * stride)
+      return false;
+    extent *= x.shape()[d];
+  }
+  return true;
+}
+
 }  // namespace stator

@@ -25,6 +25,18 @@ Array empty_in_order(OpCall& call, const Dims& shape, DType dtype, const std::ve
 // ShapeError if an array cannot have that many axes.
 void require_ndim(std::string_view op, int64_t ndim);
 
+// The extent and the stride, in elements, of axes [first, last) as one axis; a stride of 0 for one element. False where
+// they have several strides.
+bool merge_axes(const Array& x, int first, int last, int64_t& extent, int64_t& stride);
+
+// Describes x as [outer, n, inner] with one stride each, n along the axis. False where it has more.
+template <class P>
+bool group_axes(const Array& x, int axis, P& p) {
+  p.n = x.shape()[axis];
+  p.x_strides[1] = x.strides()[axis];
+  return merge_axes(x, 0, axis, p.outer, p.x_strides[0]) && merge_axes(x, axis + 1, x.ndim(), p.inner, p.x_strides[2]);
+}
+
 // A stable insertion sort: there are few axes, and std::stable_sort allocates even for two.
 template <class T, class Before>
 void sort_axes(std::span<T> axes, Before before) {

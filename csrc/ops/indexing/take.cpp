@@ -18,26 +18,6 @@ Dims take_shape(const Dims& x, const Dims& indices, int axis) {
   return shape;
 }
 
-// Describes x as [outer, n, inner] with one stride per group of axes. False if a group has no single stride.
-bool group_axes(const Array& x, int axis, params::Take& p) {
-  const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
-    *extent = 1;
-    *stride = 0;  // of a group without axes: a multiple of any vector's width
-    for (int d = last - 1; d >= first; --d) {
-      if (x.shape()[d] == 1) continue;
-      if (*extent == 1)
-        *stride = x.strides()[d];
-      else if (x.strides()[d] != *extent * *stride)
-        return false;
-      *extent *= x.shape()[d];
-    }
-    return true;
-  };
-  p.n = x.shape()[axis];
-  p.x_strides[1] = x.strides()[axis];
-  return collapse(0, axis, &p.outer, &p.x_strides[0]) && collapse(axis + 1, x.ndim(), &p.inner, &p.x_strides[2]);
-}
-
 }  // namespace
 
 Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, const Array* out, const Stream& stream) {

@@ -1,6 +1,7 @@
 // 2:4 sparsity of dense arrays.
 #include "core/op_call.hpp"
 #include "libs/sparse.hpp"
+#include "ops/axes.hpp"
 #include "params/sparse.hpp"
 
 #include <stator/creation.hpp>
@@ -14,26 +15,6 @@
 
 namespace stator::sparse {
 namespace {
-
-// Describes x as [outer, n, inner] with one stride each; false if merged axes do not have a single stride.
-bool group_axes(const Array& x, int axis, params::Sparse24Prune& p) {
-  const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
-    *extent = 1;
-    *stride = 0;
-    for (int d = last - 1; d >= first; --d) {
-      if (x.shape()[d] == 1) continue;
-      if (*extent == 1)
-        *stride = x.strides()[d];
-      else if (x.strides()[d] != *extent * *stride)
-        return false;
-      *extent *= x.shape()[d];
-    }
-    return true;
-  };
-  p.n = x.shape()[axis];
-  p.x_strides[1] = x.strides()[axis];
-  return collapse(0, axis, &p.outer, &p.x_strides[0]) && collapse(axis + 1, x.ndim(), &p.inner, &p.x_strides[2]);
-}
 
 int checked_axis(const OpCall& call, const Array& x, int64_t axis) {
   const std::string op(call.name());
