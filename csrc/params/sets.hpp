@@ -48,7 +48,7 @@ struct Runs {
 enum class Binning : int32_t {
   integers,  // the element is its bin; one outside 0..bins-1 goes to the error slot
   uniform,   // torch.histc: truncated (x - low) / (high - low) * bins
-  even,      // numpy.histogram: between the edges low + i (high - low) / bins, rounded to edge_dtype
+  even,      // numpy.histogram: between the edges low + i (high - low) / bins, of edge_dtype
   edges      // between float64 edges
 };
 struct Histogram {

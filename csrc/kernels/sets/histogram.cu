@@ -26,10 +26,17 @@ struct HistogramTuning {
   static constexpr int batch = 4;    // elsewhere: elements that a thread loads before it counts any
 };
 
+// A number rounded to a floating dtype. A call, since code for all dtypes at every use would be half of the kernel.
+STATOR_CALL double rounded_to(DType d, double v) {
+  return visit<dtypes::floats>(d, [=]<class T>(type_tag<T>) { return convert<double>(convert<T>(v)); });
+}
+
 // The bins of a launch, with the bounds that may be known only on the device.
 struct Bins {
   const params::Histogram& p;
   double low, high, unit, span, scale;  // unit: 1, or 1/2 where the span overflows
+  double first, last, step;             // first and last: the bounds as edges
+  bool own;                             // edges are in edge_dtype's arithmetic
   int64_t bins;
   // A guess in float32, for dtypes whose values that represents. It is right for elements that are more than `near`
   // bins away from an edge.
@@ -48,6 +55,17 @@ struct Bins {
     unit = isinf(high - low) ? 0.5 : 1;
     span = high * unit - low * unit;
     scale = double(bins) / span;
+    first = low;
+    last = high;
+    own = false;
+    step = span / double(bins);
+    if (p.binning == params::Binning::even && p.edge_dtype != DType::float64) {
+      first = rounded_to(p.edge_dtype, low);
+      last = rounded_to(p.edge_dtype, high);
+      const double wide = rounded_to(p.edge_dtype, last - first), count = rounded_to(p.edge_dtype, double(bins));
+      own = p.bounds[0] && isfinite(wide) && isfinite(count);
+      if (own) step = rounded_to(p.edge_dtype, wide / count);
+    }
     start = float(low);
     pace = float(scale);
     // Roundings of the bounds, of the difference, of both factors and of edges in float32 are less than 8 of 2^-24 of
@@ -68,15 +86,17 @@ struct Bins {
     return past > near && past < 1 - near ? bin : -1;
   }
 
-  // Edge i, rounded to edge_dtype as the returned edges are.
+  // Edge i. As numpy.linspace: between elements in their own arithmetic, whose every result is rounded, and between
+  // numbers in float64.
   STATOR_FN double edge(int64_t i) const {
-    const double exact = i == bins ? high : (low * unit + double(i) * (span / double(bins))) / unit;
-    switch (p.edge_dtype) {
-      case DType::float16: return double(convert<float>(convert<float16>(exact)));
-      case DType::bfloat16: return double(convert<float>(convert<bfloat16>(exact)));
-      case DType::float32: return double(float(exact));
-      default: return exact;
+    if (i == bins) return last;
+    if (!own) {
+      const double exact = (low * unit + double(i) * step) / unit;
+      return p.edge_dtype == DType::float64 ? exact : rounded_to(p.edge_dtype, exact);
     }
+    const double index = rounded_to(p.edge_dtype, double(i));
+    const double v = rounded_to(p.edge_dtype, rounded_to(p.edge_dtype, index * step) + first);
+    return v < last ? v : last;
   }
 
   // The last bin of [below, above) whose lower edge is not above v, by binary search; `below` if there is none.
@@ -95,7 +115,7 @@ struct Bins {
       if (!(v >= p.edges[0] && v <= p.edges[bins])) return -1;
       return last_from(v, 0, bins, [&](int64_t i) { return p.edges[i]; });
     }
-    if (!(v >= low && v <= high)) return -1;
+    if (!(v >= first && v <= last)) return -1;
     const bool uniform = p.binning == params::Binning::uniform;
     const double from = v * unit - low * unit, guess = uniform ? from / span * double(bins) : from * scale;
     const int64_t bin = !(guess > 0) ? 0 : guess < double(bins) ? int64_t(guess) : bins - 1;  // NaN where the span is 0
