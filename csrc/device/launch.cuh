@@ -29,12 +29,21 @@ inline int64_t waves(const params::DeviceLimits& limits, int threads) {
   return int64_t(std::max(1, limits.multiprocessors)) * (fast_host ? 4 : std::max(1, fit));
 }
 
+// The bytes of a kernel's parameters, each at its alignment.
+template <class... P>
+constexpr size_t parameter_bytes() {
+  size_t end = 0;
+  ((end = (end + alignof(P) - 1) / alignof(P) * alignof(P) + sizeof(P)), ...);
+  return end;
+}
+
 // Arguments are copied when the launch is submitted. A grid without blocks launches nothing.
 template <class... P>
 void launch(const params::Queue& q, const char* name, void (*kernel)(P...), Config c,
             const std::type_identity_t<P>&... args) {
   static_assert((std::is_trivially_copyable_v<P> && ...), "kernel arguments are copied as bytes");
   static_assert((!std::is_reference_v<P> && ...), "kernel arguments outlive the caller's");
+  static_assert(parameter_bytes<P...>() <= 32764, "CUDA passes at most 32,764 bytes of parameters");
   if (c.blocks <= 0) return;
   params::Launch l{};
   l.name = name;
