@@ -7,7 +7,6 @@ import re
 import subprocess
 from graphlib import TopologicalSorter
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -249,7 +248,6 @@ def lines(path: Path) -> int:
 def test_files_are_small():
     sizes = {name(p): lines(p) for p in SOURCES if p.suffix not in (".sh", ".cmake")}
     assert not {n: s for n, s in sizes.items() if s > 500}
-    assert median(sizes.values()) <= 120
 
 
 OP_FILES = [CSRC / "include" / file for file in includes(CSRC / "include/stator/ops.def") if file.endswith(".def")]

@@ -4,7 +4,6 @@
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
 #include "kernels/attention/fast.cuh"
-#include "kernels/attention/fast_rows.cuh"
 #include "kernels/attention/matrix.cuh"
 #include "kernels/attention/tiles.cuh"
 

@@ -2,9 +2,8 @@
 // a deviation of its own.
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
-#include "kernels/norm/row_backward.cuh"
 #include "kernels/norm/row_fast.cuh"
-#include "kernels/norm/row_forward.cuh"
+#include "kernels/norm/row_threads.cuh"
 
 namespace stator::STATOR_TARGET::norm {
 namespace {

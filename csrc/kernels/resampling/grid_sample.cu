@@ -1,6 +1,6 @@
 // Elements of planes at the positions of a grid.
 #include "device/launcher.cuh"
-#include "kernels/resampling/grid_lines.cuh"
+#include "kernels/resampling/grid.cuh"
 
 namespace stator::STATOR_TARGET::resampling {
 namespace {
