@@ -15,8 +15,8 @@ struct CombineMoments {
   template <class A>
   STATOR_FN Moments<A> operator()(const Moments<A>& a, const Moments<A>& b) const {
     const A n = a.n + b.n;
-    const A share = n > A(0) ? b.n / n : A(0), apart = b.mean - a.mean;
-    return {n, a.mean + apart * share, a.m2 + b.m2 + apart * apart * a.n * share};
+    const A fraction = n > A(0) ? b.n / n : A(0), apart = b.mean - a.mean;
+    return {n, a.mean + apart * fraction, a.m2 + b.m2 + apart * apart * a.n * fraction};
   }
 };
 
@@ -27,7 +27,7 @@ STATOR_FN Moments<A> moments_of(const A (&value)[N], int count, F used) {
   A sum = A(0);
   STATOR_UNROLL()
   for (int i = 0; i < N; ++i) sum += value[i];
-  const A share = count > 0 ? A(1) / A(count) : A(0), mean = sum * share;
+  const A fraction = count > 0 ? A(1) / A(count) : A(0), mean = sum * fraction;
   A m2 = A(0), rest = A(0);
   STATOR_UNROLL()
   for (int i = 0; i < N; ++i) {
@@ -35,7 +35,7 @@ STATOR_FN Moments<A> moments_of(const A (&value)[N], int count, F used) {
     rest += d;
     m2 += d * d;
   }
-  const A shift = rest * share, left = m2 - rest * shift;
+  const A shift = rest * fraction, left = m2 - rest * shift;
   return {A(count), mean + shift, left < A(0) ? A(0) : left};
 }
 

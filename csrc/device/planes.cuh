@@ -7,7 +7,7 @@
 
 namespace stator::STATOR_TARGET {
 
-struct Place {
+struct Position {
   int64_t linear, plane;
   int at[3];
 };
@@ -31,8 +31,8 @@ struct Planes {
   int64_t rows_per_block() const { return Elements > extent[2] ? Elements / extent[2] : 1; }
   int64_t row_blocks() const { return ceil_div(total / extent[2], rows_per_block()); }
 
-  STATOR_FN Place place(int64_t linear) const {
-    Place found{linear, 0, {}};
+  STATOR_FN Position position(int64_t linear) const {
+    Position found{linear, 0, {}};
     int64_t rest;
     found.plane = of_plane.divmod(linear, rest);
     int32_t in_slice, in_row;
@@ -47,7 +47,7 @@ struct Planes {
   STATOR_FN void for_each(const Group<Size>& group, F f) const {
     const int64_t begin = group.block() * Elements, end = begin + Elements < total ? begin + Elements : total;
     if constexpr (fast_host) {
-      Place at = place(begin);
+      Position at = position(begin);
       for (; at.linear < end; ++at.linear) {
         f(at);
         if (++at.at[2] < extent[2]) continue;
@@ -60,7 +60,7 @@ struct Planes {
       }
     } else {
       STATOR_UNROLL(1)
-      for (int64_t i = begin + group.rank(); i < end; i += Size) f(place(i));
+      for (int64_t i = begin + group.rank(); i < end; i += Size) f(position(i));
     }
   }
 
@@ -70,7 +70,7 @@ struct Planes {
     const int64_t rows = total / extent[2], first = group.block() * rows_per_block;
     const int64_t end = first + rows_per_block < rows ? first + rows_per_block : rows;
     for (int64_t row = first; row < end; ++row) {
-      Place at = place(row * extent[2]);
+      Position at = position(row * extent[2]);
       for (; at.at[2] < extent[2]; at.at[2] += Tile, at.linear += Tile) {
         const int rest = extent[2] - at.at[2];
         f(at, rest < Tile ? rest : Tile);

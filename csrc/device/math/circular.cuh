@@ -42,8 +42,8 @@ STATOR_CALL Turned turned(double x) {
       0x3991d639835339f4u, 0x9c845f8bbdf9283bu, 0x1ff897ffde05980fu, 0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u,
       0x4f463f669e5fea2du, 0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu};
   const uint64_t all = bits(magnitude(x)), m = (all & 0xfffffffffffffu) | 0x10000000000000u;
-  const int place = int(all >> 52) - 1023 - 52 + 62, shift = place & 63;  // of the first bit that matters
-  const uint64_t* word = two_over_pi + (place >> 6);
+  const int first_bit = int(all >> 52) - 1023 - 52 + 62, shift = first_bit & 63;  // of the first bit that matters
+  const uint64_t* word = two_over_pi + (first_bit >> 6);
   const auto part = [&](int k) { return uint64_t(((Wide(word[k]) << 64 | word[k + 1]) << shift) >> 64); };
   const Wide low_product = Wide(m) * part(2), middle = Wide(m) * part(1) + uint64_t(low_product >> 64);
   uint64_t high = m * part(0) + uint64_t(middle >> 64);  // 2 bits before the point

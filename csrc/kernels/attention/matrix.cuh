@@ -68,21 +68,21 @@ struct RowCopies {
     for_constants<Tile::chunks / width>([&](auto group) {
       constexpr int on = group * width * 8;
       if (column + on >= Pad && column + on >= (columns + Pad - 1) / Pad * Pad) return;
-      const T* place = from + on * column_step;
+      const T* source = from + on * column_step;
       if (vectors) {
         const bool inside = column + on < columns;
         if (inside && left >= Rows) {
           for_constants<Rows / step>([&](auto turn) {
-            copy_async<Tile::below(turn * step, on / 8)>(to, place, std::integral_constant<int, 16>{});
-            place += turn_step;
+            copy_async<Tile::below(turn * step, on / 8)>(to, source, std::integral_constant<int, 16>{});
+            source += turn_step;
           });
           return;
         }
         const int there = inside ? rows - row : 0;
         for_constants<Rows / step>([&](auto turn) {
           constexpr int r = turn * step;
-          copy_async<Tile::below(r, on / 8)>(to, place, r < there ? 16 : 0);
-          place += turn_step;
+          copy_async<Tile::below(r, on / 8)>(to, source, r < there ? 16 : 0);
+          source += turn_step;
         });
         return;
       }
@@ -91,9 +91,9 @@ struct RowCopies {
         Vec<T, 8> v;
         STATOR_UNROLL()
         for (int j = 0; j < 8; ++j)
-          v[j] = row + r < rows && column + on + j < columns ? place[j * column_step] : T(0.0f);
+          v[j] = row + r < rows && column + on + j < columns ? source[j * column_step] : T(0.0f);
         store_vector(to + Tile::below(r, on / 8) / 2, v);
-        place += step * row_step;
+        source += step * row_step;
       }
     });
     from += Rows / step * turn_step;

@@ -71,6 +71,7 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<opmath_t<T>, D>)) void attent
   for (int r = 0; r < own_rows; ++r) largest[r] = -limits<A>::infinity();
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < tile.keys; first += Tune::keys) {
+    // Scores: stage chunks of q and k in shared memory, and multiply.
     A score[own_rows][own_keys] = {};
     STATOR_UNROLL(1)
     for (int c = 0; c < p.size; c += Tune::chunk) {
@@ -92,6 +93,7 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<opmath_t<T>, D>)) void attent
             for (int e = 0; e < V; ++e) score[r][j] += q[r][e] * k[j][e];
       }
     }
+    // Softmax: mask the scores, update the maxima, and rescale the sums.
     STATOR_UNROLL()
     for (int r = 0; r < own_rows; ++r) {
       const int row = y + r * Tune::below;
@@ -123,6 +125,7 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<opmath_t<T>, D>)) void attent
         for (int u = 0; u < pieces; ++u)
           for (int e = 0; e < V; ++e) out[r][c][u][e] *= scale;
     }
+    // Outputs: stage chunks of v in shared memory, and add them by their weights.
     STATOR_UNROLL()
     for (int c = 0; c < chunks; ++c) {
       if (c * Tune::chunk >= p.value_size) break;
@@ -144,6 +147,7 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<opmath_t<T>, D>)) void attent
       }
     }
   }
+  // Divide by the sums, and store.
   const bool whole = std::is_same_v<T, A> && p.value_size % V == 0;
   STATOR_UNROLL()
   for (int r = 0; r < own_rows; ++r) {

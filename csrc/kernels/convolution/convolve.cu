@@ -67,19 +67,21 @@ STATOR_KERNEL(Size) void convolve_rows_kernel(params::Convolution p, RowsPlan pl
     STATOR_UNROLL()
     for (int d = 0; d < axes; ++d) weight += a[d].first_tap * w.axis[d];
 
+    // The source position of each result of this thread.
     int32_t base[each][axes];
     bool has[each];
     STATOR_UNROLL()
     for (int k = 0; k < each; ++k) {
       const int64_t position = first + k * Size + group.rank();
       has[k] = position < positions;
-      const Place place = place_of(a, has[k] ? position : 0);
+      const OutputIndex output = output_index(a, has[k] ? position : 0);
       STATOR_UNROLL()
-      for (int d = 0; d < axes; ++d) base[k][d] = place.at[d] * a[d].scale + a[d].origin;
+      for (int d = 0; d < axes; ++d) base[k][d] = output.at[d] * a[d].scale + a[d].origin;
     }
     C sums[each][Rows] = {};
     for (int32_t c = 0; c < p.channels; c += plan.channels) {
       const int32_t channels = int32_t(p.channels - c < plan.channels ? p.channels - c : plan.channels);
+      // Stage the weights of these channels in shared memory.
       group.sync();
       group.for_each(channels * taps * Rows, [&](int64_t i) {
         const int32_t r = int32_t(i) % Rows, at = int32_t(i) / Rows, x = at % a[2].taps, line = at / a[2].taps;
@@ -89,6 +91,7 @@ STATOR_KERNEL(Size) void convolve_rows_kernel(params::Convolution p, RowsPlan pl
         staged[i] = r < rows ? convert<C>(weight[offset]) : C(0);
       });
       group.sync();
+      // Multiply them with the source, line by line.
       const C* by = staged;  // by taps of a line, channels, and lines
       for (int32_t z = 0; z < a[0].taps; ++z) {
         for (int32_t y = 0; y < a[1].taps; ++y) {
@@ -127,14 +130,15 @@ STATOR_KERNEL(Size) void convolve_rows_kernel(params::Convolution p, RowsPlan pl
         }
       }
     }
+    // Add the bias, and store.
     const T* const bias = static_cast<const T*>(p.bias);
     T* const out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group;
     STATOR_UNROLL()
     for (int k = 0; k < each; ++k) {
       if (!has[k]) continue;
-      Place place = place_of(a, first + k * Size + group.rank());
-      place.sample = sample;
-      T* const to = out + result_offset(p.result, a, place) + first_row * p.result.channel;
+      OutputIndex output = output_index(a, first + k * Size + group.rank());
+      output.sample = sample;
+      T* const to = out + result_offset(p.result, a, output) + first_row * p.result.channel;
       STATOR_UNROLL()
       for (int r = 0; r < Rows; ++r) {
         if (r >= rows) break;

@@ -48,10 +48,23 @@ constexpr int32_t together_of(int64_t rows) {
   return rows > 2 ? 4 : int32_t(rows);
 }
 
-// sums[Rows][Vectors] = a b, or += a b unless `first`, where row k of a and b begins at a_at[k] and b_at[k].
+// sums = a b, or += a b unless `first`, of matrices whose rows k begin at a_at[k] and b_at[k].
+template <class C>
+struct GatheredProduct {
+  const C* a;
+  const int32_t* a_at;
+  const C* b;
+  const int32_t* b_at;
+  int64_t depth;
+  C* sums;
+  int64_t leading;
+  bool first;
+};
+
+// sums[Rows][Vectors].
 template <int Rows, int Vectors, class C>
-STATOR_CALL void multiply_slab(const C* a, const int32_t* a_at, const C* b, const int32_t* b_at, int64_t depth, C* sums,
-                               int64_t leading, bool first) {
+STATOR_CALL void multiply_slab(const GatheredProduct<C>& product) {
+  const auto [a, a_at, b, b_at, depth, sums, leading, first] = product;
   using V = typename LaneVector<C>::type;
   constexpr int lanes = LaneVector<C>::count;
   V c[Rows][Vectors];
@@ -83,33 +96,35 @@ STATOR_CALL void multiply_slab(const C* a, const int32_t* a_at, const C* b, cons
   }
 }
 
-// All rows of a block times all results of a tile.
+// All rows of a block, of which Together are `a_step` elements apart, times all results of a tile.
 template <int Together, class C>
-STATOR_FN void multiply_tile(const C* a, int64_t a_step, const int32_t* a_at, int64_t rows, const C* b,
-                             const int32_t* b_at, int64_t results, int64_t depth, C* sums, int64_t leading,
-                             bool first) {
+STATOR_FN void multiply_tile(const GatheredProduct<C>& all, int64_t a_step, int64_t rows, int64_t results) {
   constexpr int lanes = LaneVector<C>::count, wide = vectors_of(Together) * lanes;
   int64_t i = 0;
-  const auto all_rows = [&](auto product, int64_t at) {
-    for (int64_t r = 0; r < rows; r += Together)
-      product(a + r / Together * a_step, a_at, b + at, b_at, depth, sums + r * leading + at, leading, first);
+  const auto all_rows = [&](auto multiply, int64_t at) {
+    GatheredProduct<C> part = all;
+    part.b += at;
+    for (int64_t r = 0; r < rows; r += Together) {
+      part.a = all.a + r / Together * a_step;
+      part.sums = all.sums + r * all.leading + at;
+      multiply(part);
+    }
   };
   for (; i + wide <= results; i += wide) all_rows(multiply_slab<Together, vectors_of(Together), C>, i);
   for (; i < results; i += lanes) all_rows(multiply_slab<Together, 1, C>, i);
 }
 
 template <class C>
-STATOR_FN void multiply_tile(int together, const C* a, int64_t a_step, const int32_t* a_at, int64_t rows, const C* b,
-                             const int32_t* b_at, int64_t results, int64_t depth, C* sums, int64_t leading,
-                             bool first) {
+STATOR_FN void multiply_tile(int together, const GatheredProduct<C>& all, int64_t a_step, int64_t rows,
+                             int64_t results) {
   if (together == many_rows && many_rows != 4)
-    multiply_tile<many_rows>(a, a_step, a_at, rows, b, b_at, results, depth, sums, leading, first);
+    multiply_tile<many_rows>(all, a_step, rows, results);
   else if (together == 4)
-    multiply_tile<4>(a, a_step, a_at, rows, b, b_at, results, depth, sums, leading, first);
+    multiply_tile<4>(all, a_step, rows, results);
   else if (together == 2)
-    multiply_tile<2>(a, a_step, a_at, rows, b, b_at, results, depth, sums, leading, first);
+    multiply_tile<2>(all, a_step, rows, results);
   else
-    multiply_tile<1>(a, a_step, a_at, rows, b, b_at, results, depth, sums, leading, first);
+    multiply_tile<1>(all, a_step, rows, results);
 }
 
 // packed[group][rows / together][channel][tap][together], with zeros for rows that there are not.
@@ -136,7 +151,7 @@ STATOR_FN void find_taps(const params::Convolution& p, const Axes& a, const Slab
                          int64_t together, int32_t* a_at, int32_t* b_at) {
   const params::Weights& w = p.weight;
   const int64_t taps = a.taps(), all = w.taps[0] * w.taps[1] * w.taps[2];
-  slab.places(a, b_at);
+  slab.tap_offsets(a, b_at);
   int32_t* at = a_at;
   for (int32_t i = 0; i < a[0].taps; ++i)
     for (int32_t j = 0; j < a[1].taps; ++j)
@@ -151,10 +166,18 @@ STATOR_FN void find_taps(const params::Convolution& p, const Axes& a, const Slab
   }
 }
 
+// The sums of rows [row, row + rows) of a group and a sample.
+template <class C>
+struct BlockSums {
+  int64_t sample, group, row, rows;
+  const C* sums;
+  int64_t leading, line;  // distances
+};
+
 template <class T, class C>
-STATOR_CALL void store_tile(const params::Convolution& p, const Axes& a, const TilePlace& tile, int64_t height,
-                            int64_t width, int64_t pitch, int64_t sample, int64_t g, int64_t row, int64_t rows,
-                            const C* sums, int64_t leading) {
+STATOR_CALL void store_tile(const params::Convolution& p, const Axes& a, const TileOrigin& tile, int64_t height,
+                            int64_t width, const BlockSums<C>& from_sums) {
+  const auto [sample, g, row, rows, sums, leading, pitch] = from_sums;
   const params::Image& image = p.result;
   const int64_t step = a[2].step * image.axis[2];
   T* base = static_cast<T*>(const_cast<void*>(image.data)) + sample * image.sample + g * image.group +
@@ -180,16 +203,16 @@ STATOR_KERNEL(Size) void convolve_slab_kernel(params::Convolution p, SlabPlan pl
   const Group<Size> group;
   BlockParts block(group.block());
   const int64_t row = block.next(plan.row_blocks) * plan.weight_rows;
-  TilePlace place{};
-  place.at[0] = int32_t(block.next(plan.tiles[0]));
-  place.at[2] = int32_t(block.next(plan.tiles[2])) * plan.columns;
-  place.at[1] = int32_t(block.next(plan.tiles[1])) * plan.rows;
+  TileOrigin origin{};
+  origin.at[0] = int32_t(block.next(plan.tiles[0]));
+  origin.at[2] = int32_t(block.next(plan.tiles[2])) * plan.columns;
+  origin.at[1] = int32_t(block.next(plan.tiles[1])) * plan.rows;
   const int64_t g = block.next(p.groups), sample = block.next(p.samples);
   const Axes a = axes_of(p, block.rest());
-  if (place.at[0] >= a[0].count || place.at[1] >= a[1].count || place.at[2] >= a[2].count) return;
+  if (origin.at[0] >= a[0].count || origin.at[1] >= a[1].count || origin.at[2] >= a[2].count) return;
 
-  const int32_t height = a[1].count - place.at[1] < plan.rows ? a[1].count - place.at[1] : plan.rows;
-  const int32_t width = a[2].count - place.at[2] < plan.columns ? a[2].count - place.at[2] : plan.columns;
+  const int32_t height = a[1].count - origin.at[1] < plan.rows ? a[1].count - origin.at[1] : plan.rows;
+  const int32_t width = a[2].count - origin.at[2] < plan.columns ? a[2].count - origin.at[2] : plan.columns;
   const Slab slab(a, height, width);
   const int32_t taps = a.taps();
   const int64_t rows = p.rows - row < plan.weight_rows ? p.rows - row : plan.weight_rows;
@@ -209,13 +232,15 @@ STATOR_KERNEL(Size) void convolve_slab_kernel(params::Convolution p, SlabPlan pl
   const C* weight = static_cast<const C*>(p.packed) + (g * row_blocks + row / plan.together) * a_step;
   for (int64_t c = 0; taps > 0 && c < p.channels; c += plan.channels) {
     const int64_t channels = p.channels - c < plan.channels ? p.channels - c : plan.channels;
-    fill_slab(slab, a, p.source, source + c * p.source.channel, place, channels, copy);
+    fill_slab(slab, a, p.source, source + c * p.source.channel, origin, channels, copy);
     C* end = copy + channels * slab.channel();
     for (int i = 0; i < SlabTuning::slack; ++i) end[i] = C(0);
-    multiply_tile(plan.together, weight + c * all * plan.together, a_step, a_at, rows, copy, b_at, results,
-                  channels * taps, sums, plan.leading, c == 0);
+    multiply_tile(plan.together,
+                  GatheredProduct<C>{weight + c * all * plan.together, a_at, copy, b_at, channels * taps, sums,
+                                     plan.leading, c == 0},
+                  a_step, rows, results);
   }
-  store_tile<T>(p, a, place, height, width, pitch, sample, g, row, rows, sums, plan.leading);
+  store_tile<T>(p, a, origin, height, width, BlockSums<C>{sample, g, row, rows, sums, plan.leading, pitch});
 }
 
 // False if not even the slab of one channel fits.

@@ -36,17 +36,17 @@ struct PlanesPlan {
   int64_t shared_bytes;
 };
 
-// sums[result * leading + row] = the sum over k of a[a_at[k] + row] * b[place[result] + b_at[k]], or += unless `first`.
+// sums[result][row] = the sum over k of a[k][row] * b[k][result_at[result]].
 template <int Vectors, int Results, class C>
-STATOR_CALL void multiply_results(const C* a, const int32_t* a_at, const C* b, const int32_t* b_at, int64_t depth,
-                                  const int32_t* place, C* sums, int64_t leading, bool first) {
+STATOR_CALL void multiply_results(const GatheredProduct<C>& product, const int32_t* result_at) {
+  const auto [a, a_at, b, b_at, depth, sums, leading, first] = product;
   using V = typename LaneVector<C>::type;
   constexpr int lanes = LaneVector<C>::count;
   V c[Results][Vectors];
   const C* from[Results];
   STATOR_UNROLL_LANES
   for (int r = 0; r < Results; ++r) {
-    from[r] = b + place[r];
+    from[r] = b + result_at[r];
     STATOR_UNROLL_LANES
     for (int v = 0; v < Vectors; ++v) c[r][v] = V{};
   }
@@ -74,28 +74,28 @@ STATOR_CALL void multiply_results(const C* a, const int32_t* a_at, const C* b, c
 }
 
 template <int Vectors, class C>
-STATOR_FN void multiply_results(const C* a, const int32_t* a_at, const C* b, const int32_t* b_at, int64_t depth,
-                                const int32_t* place, int64_t results, C* sums, int64_t leading, bool first) {
+STATOR_FN void multiply_results(GatheredProduct<C> product, const int32_t* result_at, int64_t results) {
   constexpr int most = results_of(Vectors);
+  C* const sums = product.sums;
+  const auto multiply = [&]<int Results>(std::integral_constant<int, Results>, int64_t i) {
+    product.sums = sums + i * product.leading;
+    multiply_results<Vectors, Results>(product, result_at + i);
+  };
   int64_t i = 0;
-  for (; i + most <= results; i += most)
-    multiply_results<Vectors, most>(a, a_at, b, b_at, depth, place + i, sums + i * leading, leading, first);
-  for (; i + 4 <= results; i += 4)
-    multiply_results<Vectors, 4>(a, a_at, b, b_at, depth, place + i, sums + i * leading, leading, first);
-  for (; i < results; ++i)
-    multiply_results<Vectors, 1>(a, a_at, b, b_at, depth, place + i, sums + i * leading, leading, first);
+  for (; i + most <= results; i += most) multiply(std::integral_constant<int, most>{}, i);
+  for (; i + 4 <= results; i += 4) multiply(std::integral_constant<int, 4>{}, i);
+  for (; i < results; ++i) multiply(std::integral_constant<int, 1>{}, i);
 }
 
 template <class C>
-STATOR_FN void multiply_results(int vectors, const C* a, const int32_t* a_at, const C* b, const int32_t* b_at,
-                                int64_t depth, const int32_t* place, int64_t results, C* sums, int64_t leading,
-                                bool first) {
+STATOR_FN void multiply_results(int vectors, const GatheredProduct<C>& product, const int32_t* result_at,
+                                int64_t results) {
   if constexpr (many_registers) {
-    if (vectors == 4) return multiply_results<4>(a, a_at, b, b_at, depth, place, results, sums, leading, first);
-    if (vectors == 3) return multiply_results<3>(a, a_at, b, b_at, depth, place, results, sums, leading, first);
+    if (vectors == 4) return multiply_results<4>(product, result_at, results);
+    if (vectors == 3) return multiply_results<3>(product, result_at, results);
   }
-  if (vectors == 2) return multiply_results<2>(a, a_at, b, b_at, depth, place, results, sums, leading, first);
-  multiply_results<1>(a, a_at, b, b_at, depth, place, results, sums, leading, first);
+  if (vectors == 2) return multiply_results<2>(product, result_at, results);
+  multiply_results<1>(product, result_at, results);
 }
 
 // The taps on an axis that read the source; those before and after them read its padding.
@@ -155,8 +155,9 @@ struct LineRun {
 
 // Stores the results of some planes of one sample, whose lines are `line` elements apart.
 template <class T, class C>
-STATOR_CALL void store_planes(const params::Convolution& p, const Axes& a, int64_t deep, int64_t planes, int64_t sample,
-                              int64_t g, int64_t row, int64_t rows, const C* sums, int64_t leading, int64_t line) {
+STATOR_CALL void store_planes(const params::Convolution& p, const Axes& a, int64_t deep, int64_t planes,
+                              const BlockSums<C>& from_sums) {
+  const auto [sample, g, row, rows, sums, leading, line] = from_sums;
   const params::Image& image = p.result;
   const T* const bias = p.bias ? static_cast<const T*>(p.bias) + g * p.rows + row : nullptr;
   T* const base = static_cast<T*>(const_cast<void*>(image.data)) + sample * image.sample + g * image.group +
@@ -191,11 +192,11 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
   const Group<Size> group;
   BlockParts block(group.block());
   const int64_t row = block.next(plan.row_blocks) * plan.weight_rows;
-  TilePlace place{};
-  place.at[0] = int32_t(block.next(plan.tiles) * plan.planes);
+  TileOrigin origin{};
+  origin.at[0] = int32_t(block.next(plan.tiles) * plan.planes);
   const int64_t g = block.next(p.groups), sample = block.next(plan.sample_blocks) * plan.samples;
   const Axes a = axes_of(p, block.rest());
-  const int64_t planes = std::min<int64_t>(plan.planes, a[0].count - place.at[0]);
+  const int64_t planes = std::min<int64_t>(plan.planes, a[0].count - origin.at[0]);
   if (planes <= 0) return;
   const int64_t samples = std::min(plan.samples, p.samples - sample);
   const int64_t rows = std::min(plan.weight_rows, p.rows - row);
@@ -225,26 +226,28 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
   for (int64_t c = 0; taps > 0 && c < p.channels; c += plan.channels) {
     const int64_t channels = std::min(plan.channels, p.channels - c);
     for (int64_t s = 0; s < samples; ++s)
-      fill_slab(slab, a, p.source, source + s * p.source.sample + c * p.source.channel, place, channels,
+      fill_slab(slab, a, p.source, source + s * p.source.sample + c * p.source.channel, origin, channels,
                 copy + s * plan.slab_elements);
     for (int64_t line = 0; line < lines;) {
-      const LineRun run(p, a, place.at[0], line, lines, of_line);
+      const LineRun run(p, a, origin.at[0], line, lines, of_line);
       const bool whole = run.taps(a) == taps;
       if (!whole) {
         run.choose(a, channels, int32_t(all * plan.together), a_at, a_some);
         run.choose(a, channels, int32_t(slab.channel()), b_at, b_some);
       }
       for (int64_t r = 0; r < rows; r += plan.together)
-        multiply_results(plan.vectors, weight + r / plan.together * a_step + c * all * plan.together,
-                         whole ? a_at : a_some, copy, whole ? b_at : b_some, channels * run.taps(a),
-                         at + line * of_line, (run.end - line) * of_line, sums + line * of_line * plan.weight_rows + r,
-                         plan.weight_rows, c == 0);
+        multiply_results(plan.vectors,
+                         GatheredProduct<C>{weight + r / plan.together * a_step + c * all * plan.together,
+                                            whole ? a_at : a_some, copy, whole ? b_at : b_some, channels * run.taps(a),
+                                            sums + line * of_line * plan.weight_rows + r, plan.weight_rows, c == 0},
+                         at + line * of_line, (run.end - line) * of_line);
       line = run.end;
     }
   }
   for (int64_t s = 0; s < samples; ++s)
-    store_planes<T>(p, a, place.at[0], planes, sample + s, g, row, rows, sums + s * a[2].count * plan.weight_rows,
-                    plan.weight_rows, of_line * plan.weight_rows);
+    store_planes<T>(p, a, origin.at[0], planes,
+                    BlockSums<C>{sample + s, g, row, rows, sums + s * a[2].count * plan.weight_rows, plan.weight_rows,
+                                 of_line * plan.weight_rows});
 }
 
 // False where planes are not small, or rows do not fill most of their vectors.

@@ -39,26 +39,26 @@ STATOR_FN int64_t divide(int64_t number, int32_t divisor, int32_t& remainder) {
 }
 
 // A sample, and a result's index among those of its phase.
-struct Place {
+struct OutputIndex {
   int64_t sample;
   int32_t at[axes];
 };
-STATOR_FN Place place_of(const Axes& a, int64_t column) {
-  Place found;
+STATOR_FN OutputIndex output_index(const Axes& a, int64_t column) {
+  OutputIndex output;
   int32_t rest;
-  found.sample = divide(column, int32_t(a.positions()), rest);
+  output.sample = divide(column, int32_t(a.positions()), rest);
   const int32_t plane = a[1].count * a[2].count;
-  found.at[0] = rest / plane;
-  rest -= found.at[0] * plane;
-  found.at[1] = rest / a[2].count;
-  found.at[2] = rest - found.at[1] * a[2].count;
-  return found;
+  output.at[0] = rest / plane;
+  rest -= output.at[0] * plane;
+  output.at[1] = rest / a[2].count;
+  output.at[2] = rest - output.at[1] * a[2].count;
+  return output;
 }
 // The distance of a result from the first of its channel.
-STATOR_FN int64_t result_offset(const params::Image& image, const Axes& a, const Place& place) {
-  int64_t offset = place.sample * image.sample;
+STATOR_FN int64_t result_offset(const params::Image& image, const Axes& a, const OutputIndex& output) {
+  int64_t offset = output.sample * image.sample;
   STATOR_UNROLL()
-  for (int d = 0; d < axes; ++d) offset += (a[d].first + int64_t(place.at[d]) * a[d].step) * image.axis[d];
+  for (int d = 0; d < axes; ++d) offset += (a[d].first + int64_t(output.at[d]) * a[d].step) * image.axis[d];
   return offset;
 }
 
@@ -124,6 +124,8 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   using C = sum_of<T>;
   const Group<Size> group;
   const int rank = group.rank();
+
+  // The tile of this block.
   int64_t block = group.block();
   const int64_t first_row = block % plan.row_tiles * TileTuning::rows;
   block /= plan.row_tiles;
@@ -141,20 +143,20 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   const Results own{a, columns}, &results = has_tensor_cores && is_half<T> ? shared_copy(group, own) : own;
 
   // Each thread loads for one row of the weight and one result.
-  const RunPlaces at(rank);
+  const ThreadSlots at(rank);
   const int64_t row = first_row + at.a_row, column = first_column + at.b_column[0];
   const bool has_row = row < p.rows, has_column = column < columns;
-  const Place place = place_of(a, has_column ? column : 0);
-  const T* source = static_cast<const T*>(p.source.data) + place.sample * p.source.sample + g * p.source.group;
+  const OutputIndex output = output_index(a, has_column ? column : 0);
+  const T* source = static_cast<const T*>(p.source.data) + output.sample * p.source.sample + g * p.source.group;
   int32_t base[axes];
   STATOR_UNROLL()
-  for (int d = 0; d < axes; ++d) base[d] = place.at[d] * a[d].scale + a[d].origin;
+  for (int d = 0; d < axes; ++d) base[d] = output.at[d] * a[d].scale + a[d].origin;
   const int32_t vectors = plan.channels / width;
   const int64_t taps = p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2];
   const T* weight = static_cast<const T*>(p.packed) + (g * taps * vectors * p.rows + row) * width;
 
   // Where a vector of the depth comes from; null where it is zeros. A step along the channels of a tap is an addition.
-  struct Run {
+  struct VectorSource {
     TapCursor at;
     const T* from;
   };
@@ -179,44 +181,48 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   };
   const auto steps = int32_t((int64_t(a.taps()) * plan.channels + depth - 1) / depth);
   const int64_t a_step = depth * p.rows, b_step = depth * p.source.channel;
+
+  // Load through registers, whatever the layout.
   const auto by_registers = [&] {
-    const auto advance = [&](Run& run, int64_t by, const auto& place) {
-      run.at.channel += depth;
-      if (run.at.channel < plan.channels) {
-        if (run.from) run.from += by;
+    const auto advance = [&](VectorSource& source, int64_t by, const auto& address) {
+      source.at.channel += depth;
+      if (source.at.channel < plan.channels) {
+        if (source.from) source.from += by;
         return;
       }
-      run.at.advance(a, plan.channels, 0);
-      run.from = place(run.at);
+      source.at.advance(a, plan.channels, 0);
+      source.from = address(source.at);
     };
-    const auto bring_window = [&](const Run& run) {
+    const auto load_window = [&](const VectorSource& source) {
       Vec<T, width> v{};
-      if (!run.from) return v;
-      if (plan.wide) return load_vector<width>(run.from);
-      const int64_t left = p.channels - run.at.channel;
+      if (!source.from) return v;
+      if (plan.wide) return load_vector<width>(source.from);
+      const int64_t left = p.channels - source.at.channel;
       STATOR_UNROLL()
       for (int k = 0; k < width; ++k)
-        if (plan.whole || k < left) v[k] = run.from[k * p.source.channel];
+        if (plan.whole || k < left) v[k] = source.from[k * p.source.channel];
       return v;
     };
-    const auto run_of = [&](int vector, const auto& place) {
+    const auto source_of = [&](int vector, const auto& address) {
       const TapCursor cursor(a, plan.channels, vector * width);
-      return Run{cursor, place(cursor)};
+      return VectorSource{cursor, address(cursor)};
     };
-    Run of_a = run_of(at.a_vector, weight_at);
-    Run of_b[2] = {run_of(at.b_vector[0], window_at), run_of(at.b_vector[1], window_at)};
+    VectorSource of_a = source_of(at.a_vector, weight_at);
+    VectorSource of_b[2] = {source_of(at.b_vector[0], window_at), source_of(at.b_vector[1], window_at)};
     return multiply_steps<T>(group, steps, at, [&] {
-      Brought<T> found{};
-      if (of_a.from) found.a = load_vector<width>(of_a.from);
+      Staged<T> staged{};
+      if (of_a.from) staged.a = load_vector<width>(of_a.from);
       advance(of_a, a_step, weight_at);
       STATOR_UNROLL()
       for (int i = 0; i < 2; ++i) {
-        found.b[i] = bring_window(of_b[i]);
+        staged.b[i] = load_window(of_b[i]);
         advance(of_b[i], b_step, window_at);
       }
-      return found;
+      return staged;
     });
   };
+
+  // Copy halves to shared memory asynchronously where their channels are contiguous.
   TileOf<T> tile;
   bool copied = false;
   if constexpr (has_tensor_cores && is_half<T>) {
@@ -249,11 +255,12 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
   }
   if (!copied) tile = by_registers();
 
+  // Add the bias, and store the tile.
   T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group;
   const T* bias = static_cast<const T*>(p.bias);
   tile.for_each_column(rank, [&](int j, const auto& each_row) {
     if (first_column + j >= results.columns) return;
-    T* to = out + result_offset(p.result, results.axes, place_of(results.axes, first_column + j));
+    T* to = out + result_offset(p.result, results.axes, output_index(results.axes, first_column + j));
     each_row([&](int i, auto sum) {
       const int64_t r = first_row + i;
       if (r >= p.rows) return;
@@ -264,10 +271,10 @@ STATOR_KERNEL_RESIDENT(Size, (TileTuning::resident<T>)) void convolve_tile_kerne
 
 // One result, in channel `channel` of all groups.
 template <class T>
-STATOR_FN void store_directly(const params::Convolution& p, const Axes& a, const Place& place, int64_t channel) {
+STATOR_FN void store_directly(const params::Convolution& p, const Axes& a, const OutputIndex& output, int64_t channel) {
   using C = sum_of<T>;
   const int64_t g = p.rows == 1 ? channel : channel / p.rows, row = channel - g * p.rows;
-  const T* source = static_cast<const T*>(p.source.data) + place.sample * p.source.sample + g * p.source.group;
+  const T* source = static_cast<const T*>(p.source.data) + output.sample * p.source.sample + g * p.source.group;
   const params::Weights& w = p.weight;
   const T* weight = static_cast<const T*>(w.data) + g * w.group + row * w.row;
   STATOR_UNROLL()
@@ -275,16 +282,16 @@ STATOR_FN void store_directly(const params::Convolution& p, const Axes& a, const
   C sum = 0;
   for (int64_t c = 0; c < p.channels; ++c) {
     for (int32_t z = 0; z < a[0].taps; ++z) {
-      const int32_t at_z = place.at[0] * a[0].scale + z * a[0].tap_scale + a[0].origin;
+      const int32_t at_z = output.at[0] * a[0].scale + z * a[0].tap_scale + a[0].origin;
       if (at_z < 0 || at_z >= p.source.extent[0]) continue;
       for (int32_t y = 0; y < a[1].taps; ++y) {
-        const int32_t at_y = place.at[1] * a[1].scale + y * a[1].tap_scale + a[1].origin;
+        const int32_t at_y = output.at[1] * a[1].scale + y * a[1].tap_scale + a[1].origin;
         if (at_y < 0 || at_y >= p.source.extent[1]) continue;
         const T* from = source + c * p.source.channel + at_z * p.source.axis[0] + at_y * p.source.axis[1];
         const T* by =
             weight + c * w.channel + int64_t(z) * a[0].tap_step * w.axis[0] + int64_t(y) * a[1].tap_step * w.axis[1];
         for (int32_t x = 0; x < a[2].taps; ++x) {
-          const int32_t at_x = place.at[2] * a[2].scale + x * a[2].tap_scale + a[2].origin;
+          const int32_t at_x = output.at[2] * a[2].scale + x * a[2].tap_scale + a[2].origin;
           if (at_x < 0 || at_x >= p.source.extent[2]) continue;
           sum += convert<C>(from[at_x * p.source.axis[2]]) * convert<C>(by[int64_t(x) * a[2].tap_step * w.axis[2]]);
         }
@@ -293,7 +300,7 @@ STATOR_FN void store_directly(const params::Convolution& p, const Axes& a, const
   }
   if (p.bias) sum += convert<C>(static_cast<const T*>(p.bias)[channel]);
   T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group + row * p.result.channel;
-  out[result_offset(p.result, a, place)] = convert<T>(sum);
+  out[result_offset(p.result, a, output)] = convert<T>(sum);
 }
 
 // A block has `positions` results of each of `together` channels of a sample, which neighbouring threads take where
@@ -317,9 +324,9 @@ STATOR_KERNEL(Size) void convolve_direct_kernel(params::Convolution p, DirectPla
     group.for_each((left < plan.positions ? left : plan.positions) * plan.together, [&](int64_t i) {
       const int64_t channel = first_channel + int32_t(i) % plan.together;
       if (channel >= p.groups * p.rows) return;
-      Place place = place_of(a, first + int32_t(i) / plan.together);
-      place.sample = sample;
-      store_directly<T>(p, a, place, channel);
+      OutputIndex output = output_index(a, first + int32_t(i) / plan.together);
+      output.sample = sample;
+      store_directly<T>(p, a, output, channel);
     });
   }
 }

@@ -111,21 +111,21 @@ STATOR_KERNEL(Size) void gradient_slab_kernel(params::WeightGradient p, Gradient
   const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
   for (int64_t tile = all * split / plan.splits; tile < all * (split + 1) / plan.splits; ++tile) {
     BlockParts part(tile);
-    TilePlace place;
-    place.at[2] = int32_t(part.next(plan.tiles[2])) * plan.columns;
-    place.at[1] = int32_t(part.next(plan.tiles[1])) * plan.rows;
-    place.at[0] = int32_t(part.next(plan.tiles[0]));
+    TileOrigin origin;
+    origin.at[2] = int32_t(part.next(plan.tiles[2])) * plan.columns;
+    origin.at[1] = int32_t(part.next(plan.tiles[1])) * plan.rows;
+    origin.at[0] = int32_t(part.next(plan.tiles[0]));
     const int64_t sample = part.rest();
-    const int32_t height = a[1].count - place.at[1] < plan.rows ? a[1].count - place.at[1] : plan.rows;
-    const int32_t width = a[2].count - place.at[2] < plan.columns ? a[2].count - place.at[2] : plan.columns;
+    const int32_t height = a[1].count - origin.at[1] < plan.rows ? a[1].count - origin.at[1] : plan.rows;
+    const int32_t width = a[2].count - origin.at[2] < plan.columns ? a[2].count - origin.at[2] : plan.columns;
     const Slab slab(a, height, width, true);
-    slab.places(a, at);
+    slab.tap_offsets(a, at);
     for (int64_t i = taps; i < taps * channels; ++i) at[i] = at[i - taps] + int32_t(slab.channel());
-    fill_slab(slab, a, p.source, source + sample * p.source.sample, place, channels, copy);
+    fill_slab(slab, a, p.source, source + sample * p.source.sample, origin, channels, copy);
     for (int64_t r = 0; r < rows; ++r)
       for (int32_t y = 0; y < height; ++y)
-        fill_row(grad + sample * p.grad.sample + r * p.grad.channel + place.at[0] * p.grad.axis[0] +
-                     (place.at[1] + y) * p.grad.axis[1] + place.at[2] * p.grad.axis[2],
+        fill_row(grad + sample * p.grad.sample + r * p.grad.channel + origin.at[0] * p.grad.axis[0] +
+                     (origin.at[1] + y) * p.grad.axis[1] + origin.at[2] * p.grad.axis[2],
                  p.grad.axis[2], Inside(0, 1, width, width), width, slopes + r * plan.leading + int64_t(y) * width);
     const int64_t n = int64_t(height) * width;
     if (rows == 1)

@@ -51,9 +51,9 @@ STATOR_CALL void add_outer_products(const PlaneResults<C>& p, int64_t row, const
     STATOR_UNROLL_LANES
     for (int v = 0; v < Vectors; ++v) c[k][v] = V{};
   }
-  int64_t place[Columns];
+  int64_t offset[Columns];
   STATOR_UNROLL_LANES
-  for (int k = 0; k < Columns; ++k) place[k] = at[k < depth ? k : 0];
+  for (int k = 0; k < Columns; ++k) offset[k] = at[k < depth ? k : 0];
   for (int64_t q = 0; q < p.planes; ++q)
     for (int64_t y = 0; y < p.height; ++y) {
       const C* slopes = p.slopes + q * p.slopes_plane + y * p.slopes_line + row;
@@ -64,7 +64,7 @@ STATOR_CALL void add_outer_products(const PlaneResults<C>& p, int64_t row, const
         for (int v = 0; v < Vectors; ++v) w[v] = load_lanes(slopes + v * lanes);
         STATOR_UNROLL_LANES
         for (int k = 0; k < Columns; ++k) {
-          const V one = all_lanes<V>(source[place[k]]);
+          const V one = all_lanes<V>(source[offset[k]]);
           STATOR_UNROLL_LANES
           for (int v = 0; v < Vectors; ++v) c[k][v] = multiply_add_lanes<C>(w[v], one, c[k][v]);
         }
@@ -111,7 +111,7 @@ STATOR_KERNEL(Size) void gradient_planes_kernel(params::WeightGradient p, Gradie
   int32_t* const at = reinterpret_cast<int32_t*>(slopes + plan.planes * results * wide);
   C* const sums = static_cast<C*>(p.partials) +
                   (((split * p.groups + g) * plan.row_blocks + row_block) * p.channels + channel) * taps * wide;
-  slab.places(a, at);
+  slab.tap_offsets(a, at);
   for (int64_t i = taps; i < depth; ++i) at[i] = at[i - taps] + int32_t(slab.channel());
   std::memset(static_cast<void*>(sums), 0, size_t(depth * wide) * sizeof(C));
   // Rows that there are not have slopes of zero.
@@ -124,7 +124,7 @@ STATOR_KERNEL(Size) void gradient_planes_kernel(params::WeightGradient p, Gradie
     const int64_t planes = end - first < plan.planes ? end - first : plan.planes;
     for (int64_t q = 0; q < planes; ++q) {
       const int64_t sample = (first + q) / a[0].count, deep = (first + q) % a[0].count;
-      fill_slab(slab, a, p.source, source + sample * p.source.sample, TilePlace{{int32_t(deep), 0, 0}}, channels,
+      fill_slab(slab, a, p.source, source + sample * p.source.sample, TileOrigin{{int32_t(deep), 0, 0}}, channels,
                 copies + q * plan.slab_elements);
       const T* const from = grad + sample * p.grad.sample + deep * p.grad.axis[0];
       C* to = slopes + q * results * wide;

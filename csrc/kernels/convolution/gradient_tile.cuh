@@ -79,7 +79,7 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
 
   // Each thread loads for one row of the gradient, and one tap and channel of the source.
   const int64_t columns = int64_t(a.taps()) * p.channels;
-  const InterleavedPlaces at(rank);
+  const InterleavedSlots at(rank);
   const int64_t row = first_row + at.a_row;
   const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
   const WindowColumn<T> column[2] = {{p, a, g, first_column + at.b_column[0]},
@@ -89,16 +89,16 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
   cursor.advance(at.a_vector, results);
   int64_t left = length - at.a_vector;  // all three vectors are of the same results
   const TileOf<T> tile = multiply_steps<T>(group, int32_t((length + depth - 1) / depth), at, [&] {
-    Brought<T> found{};
+    Staged<T> staged{};
     int32_t rest, z = plane_size.divmod(cursor.result, rest), x, y = row_size.divmod(rest, x);
     int64_t sample = cursor.sample;
     STATOR_UNROLL()
     for (int k = 0; k < width; ++k) {
       if (k * TileTuning::vectors < left) {
         if (row < p.rows)
-          found.a[k] = grad[sample * p.grad.sample + z * p.grad.axis[0] + y * p.grad.axis[1] + x * p.grad.axis[2]];
-        found.b[0][k] = column[0].at(p, a, sample, z, y, x);
-        found.b[1][k] = column[1].at(p, a, sample, z, y, x);
+          staged.a[k] = grad[sample * p.grad.sample + z * p.grad.axis[0] + y * p.grad.axis[1] + x * p.grad.axis[2]];
+        staged.b[0][k] = column[0].at(p, a, sample, z, y, x);
+        staged.b[1][k] = column[1].at(p, a, sample, z, y, x);
       }
       x += TileTuning::vectors;
       while (x >= a[2].count) {
@@ -112,7 +112,7 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
     }
     cursor.advance(depth, results);
     left -= depth;
-    return found;
+    return staged;
   });
 
   C* to = static_cast<C*>(p.partials) + (split * p.groups + g) * p.rows * columns;
@@ -144,15 +144,15 @@ STATOR_KERNEL(Size) void gradient_direct_kernel(params::WeightGradient p) {
   const T* source = static_cast<const T*>(p.source.data) + g * p.source.group + c * p.source.channel;
   const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
   const C sum = group.template map_sum<C>(p.samples * a.positions(), [&](int64_t i) {
-    const Place place = place_of(a, i);
-    int64_t from = place.sample * p.source.sample, by = place.sample * p.grad.sample;
+    const OutputIndex result = output_index(a, i);
+    int64_t from = result.sample * p.source.sample, by = result.sample * p.grad.sample;
     bool inside = true;
     STATOR_UNROLL()
     for (int d = 0; d < axes; ++d) {
-      const int32_t position = place.at[d] * a[d].scale + base[d];
+      const int32_t position = result.at[d] * a[d].scale + base[d];
       inside = inside && position >= 0 && position < p.source.extent[d];
       from += position * p.source.axis[d];
-      by += place.at[d] * p.grad.axis[d];
+      by += result.at[d] * p.grad.axis[d];
     }
     return inside ? convert<C>(source[from]) * convert<C>(grad[by]) : C(0);
   });

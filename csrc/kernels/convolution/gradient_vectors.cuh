@@ -79,13 +79,14 @@ struct GradientSteps : TileOf<T> {
 };
 
 // What divides the number of a result among all samples.
-struct ResultPlaces {
+struct ResultDivisors {
   FastDivmod results, plane_size, row_size;
 };
 
 // As gradient_tile_kernel, of operands as find_vectors gives them.
 template <int Size, class T>
-STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, GradientTilePlan plan, ResultPlaces places) {
+STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, GradientTilePlan plan,
+                                                 ResultDivisors divisors) {
   using Steps = GradientSteps<T>;
   using Memory = typename Steps::Memory;
   constexpr int width = Steps::width, depth = Steps::depth;
@@ -119,8 +120,8 @@ STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, Gradi
   const auto find_windows = [&](int turn, int32_t step) {
     if (rank >= depth) return;
     const int32_t result = step * depth + rank;
-    int32_t rest, x, sample = places.results.divmod(first + result, rest);
-    const int32_t z = places.plane_size.divmod(rest, rest), y = places.row_size.divmod(rest, x);
+    int32_t rest, x, sample = divisors.results.divmod(first + result, rest);
+    const int32_t z = divisors.plane_size.divmod(rest, rest), y = divisors.row_size.divmod(rest, x);
     const int64_t window = sample * p.source.sample + z * a[0].scale * p.source.axis[0] +
                            y * a[1].scale * p.source.axis[1] + x * a[2].scale * p.source.axis[2];
     memory.window[turn][rank] = result < length ? int32_t(window) : -1;
@@ -137,6 +138,7 @@ STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, Gradi
     }
   };
 
+  // Multiply a step while the next one is copied, and the windows of the one after it are found.
   const int32_t steps = (length + depth - 1) / depth;
   Steps tile;
   find_windows(0, 0);
@@ -145,7 +147,6 @@ STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, Gradi
   copy(0, 0);
   copies_arrived();
   group.sync();
-  // While a step is multiplied, the next one is on its way, and the windows of the one after it are found.
   int32_t step = 0;
   const auto pass = [&]<int Turn>(std::integral_constant<int, Turn>) {
     if (step + 1 < steps) copy(1 - Turn, step + 1);
@@ -158,6 +159,7 @@ STATOR_KERNEL(Size) void gradient_vectors_kernel(params::WeightGradient p, Gradi
   STATOR_UNROLL(1)
   while (pass(std::integral_constant<int, 0>{}) && pass(std::integral_constant<int, 1>{}));
 
+  // Store the partial sums.
   float* to = static_cast<float*>(p.partials) + (split * p.groups + g) * p.rows * columns;
   tile.for_each_column(rank, [&](int j, const auto& each_row) {
     if (first_column + j >= columns) return;

@@ -32,7 +32,7 @@ struct SlabAxis {
     length = separate ? count : int32_t(reach);
   }
   STATOR_FN int32_t copy_of(int32_t tap) const { return separate ? tap : (tap * tap_scale - begin) % scale; }
-  STATOR_FN int32_t place_of(int32_t tap) const { return separate ? 0 : (tap * tap_scale - begin) / scale; }
+  STATOR_FN int32_t offset_of(int32_t tap) const { return separate ? 0 : (tap * tap_scale - begin) / scale; }
   // How far the first element of a copy is from that of tap 0 at the first result.
   STATOR_FN int64_t start_of(int32_t copy) const {
     return separate ? int64_t(copy) * tap_scale : int64_t(begin) + copy;
@@ -52,19 +52,20 @@ struct Slab {
   constexpr int64_t channel() const { return int64_t(axis[0].copies) * axis[1].copies * axis[2].copies * volume(); }
 
   // Distances of the taps of one channel, in row-major order.
-  STATOR_FN void places(const Axes& a, int32_t* at) const {
+  STATOR_FN void tap_offsets(const Axes& a, int32_t* at) const {
     for (int32_t i = 0; i < a[0].taps; ++i)
       for (int32_t j = 0; j < a[1].taps; ++j)
         for (int32_t k = 0; k < a[2].taps; ++k)
-          *at++ = int32_t(((int64_t(axis[0].copy_of(i)) * axis[1].copies + axis[1].copy_of(j)) * axis[2].copies +
-                           axis[2].copy_of(k)) *
-                              volume() +
-                          axis[0].place_of(i) * plane() + int64_t(axis[1].place_of(j)) * pitch() + axis[2].place_of(k));
+          *at++ =
+              int32_t(((int64_t(axis[0].copy_of(i)) * axis[1].copies + axis[1].copy_of(j)) * axis[2].copies +
+                       axis[2].copy_of(k)) *
+                          volume() +
+                      axis[0].offset_of(i) * plane() + int64_t(axis[1].offset_of(j)) * pitch() + axis[2].offset_of(k));
   }
 };
 
 // Where a tile of results begins, on each axis.
-struct TilePlace {
+struct TileOrigin {
   int32_t at[axes];
 };
 
@@ -117,7 +118,7 @@ STATOR_FN void fill_row(const T* STATOR_RESTRICT from, int64_t stride, const Ins
 // Copies `channels` channels of one sample, the first of them at `source`.
 template <class T, class C>
 STATOR_CALL void fill_slab(const Slab& slab, const Axes& a, const params::Image& image, const T* source,
-                           const TilePlace& tile, int64_t channels, C* to) {
+                           const TileOrigin& tile, int64_t channels, C* to) {
   const int64_t channel = slab.channel(), plane = slab.plane(), pitch = slab.pitch();
   const auto zero = [](C* at, int64_t n) { std::memset(static_cast<void*>(at), 0, size_t(n) * sizeof(C)); };
   const auto first = [&](int d, int32_t copy) {

@@ -30,23 +30,23 @@ struct TileTuning {
 // What a thread loads in a step: vector `a_vector` of row `a_row` of a, and one or two vectors of columns of b. A
 // vector of depth is either a run of neighbours or, Interleaved, every fourth: so neighbouring threads load
 // neighbours.
-struct RunPlaces {
+struct ThreadSlots {
   static constexpr bool interleaved = false;
   int a_row, a_vector, b_column[2], b_vector[2];
-  STATOR_FN explicit RunPlaces(int rank)
+  STATOR_FN explicit ThreadSlots(int rank)
       : a_row(rank % 64), a_vector(rank / 64), b_column{rank % 128, rank % 128}, b_vector{rank / 128, rank / 128 + 2} {}
 };
-struct InterleavedPlaces {
+struct InterleavedSlots {
   static constexpr bool interleaved = true;
   int a_row, a_vector, b_column[2], b_vector[2];
-  STATOR_FN explicit InterleavedPlaces(int rank)
+  STATOR_FN explicit InterleavedSlots(int rank)
       : a_row(rank % 8 + rank / 32 * 8),
         a_vector(rank / 8 % 4),
         b_column{a_row, a_row + 64},
         b_vector{a_vector, a_vector} {}
 };
 template <class T>
-struct Brought {
+struct Staged {
   static constexpr int width = vector_width<T>;
   Vec<T, width> a, b[2];
 };
@@ -55,7 +55,7 @@ template <class T, bool Matrices>
 struct Tile;
 
 // By registers. Rows of a and columns of b lie side by side, so that a warp reads 16 bytes per thread without
-// conflicts; eight more keep the four vectors of InterleavedPlaces in distinct banks.
+// conflicts; eight more keep the four vectors of InterleavedSlots in distinct banks.
 template <class T>
 struct Tile<T, false> {
   using C = sum_of<T>;
@@ -68,10 +68,10 @@ struct Tile<T, false> {
   };
   C sums[4][8] = {};
 
-  template <class Places>
-  STATOR_FN static void put(Memory& m, int turn, const Places& at, const Brought<T>& given) {
+  template <class Slots>
+  STATOR_FN static void store(Memory& m, int turn, const Slots& at, const Staged<T>& given) {
     const auto depth_of = [](int vector, int i) {
-      return Places::interleaved ? i * TileTuning::vectors + vector : vector * width + i;
+      return Slots::interleaved ? i * TileTuning::vectors + vector : vector * width + i;
     };
     STATOR_UNROLL()
     for (int i = 0; i < width; ++i) {
@@ -119,8 +119,8 @@ struct Tile<T, true> {
   };
   float sums[2][4][4] = {};
 
-  template <class Places>
-  STATOR_FN static void put(Memory& m, int turn, const Places& at, const Brought<T>& given) {
+  template <class Slots>
+  STATOR_FN static void store(Memory& m, int turn, const Slots& at, const Staged<T>& given) {
     store_vector(&m.a[turn][at.a_row][at.a_vector * width], given.a);
     store_vector(&m.b[turn][at.b_column[0]][at.b_vector[0] * width], given.b[0]);
     store_vector(&m.b[turn][at.b_column[1]][at.b_vector[1] * width], given.b[1]);
@@ -166,22 +166,22 @@ template <class T>
 using TileOf = Tile<T, has_tensor_cores && is_half<T>>;
 
 // Multiplies `steps` steps of the depth. bring(): the next vectors of the calling thread.
-template <class T, int Size, class Places, class Bring>
-STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int32_t steps, const Places& at, const Bring& bring) {
+template <class T, int Size, class Slots, class Load>
+STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int32_t steps, const Slots& at, const Load& load) {
   static_assert(Size == TileTuning::block);
   using Memory = typename TileOf<T>::Memory;
   Memory& memory = group.template shared<Memory>();
   TileOf<T> tile;
   if (steps == 0) return tile;
-  TileOf<T>::put(memory, 0, at, bring());
+  TileOf<T>::store(memory, 0, at, load());
   group.sync();
   for (int32_t step = 0; step < steps; ++step) {
     // While a step is multiplied, the next one is on its way.
-    Brought<T> next;
+    Staged<T> next;
     const bool more = step + 1 < steps;
-    if (more) next = bring();
+    if (more) next = load();
     tile.multiply(memory, int(step & 1), group.rank());
-    if (more) TileOf<T>::put(memory, int(~step & 1), at, next);
+    if (more) TileOf<T>::store(memory, int(~step & 1), at, next);
     group.sync();
   }
   return tile;
@@ -189,14 +189,14 @@ STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int32_t steps, cons
 
 // As multiply_steps, with vectors that go to shared memory without registers: bring(a, b) copies the next ones of the
 // calling thread to a and b, and to b two vectors further, by copy_async.
-template <class T, int Size, class Bring>
-STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int32_t steps, const RunPlaces& at, const Bring& bring) {
+template <class T, int Size, class Load>
+STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int32_t steps, const ThreadSlots& at, const Load& load) {
   using Memory = typename TileOf<T>::Memory;
   constexpr int width = vector_width<T>;
   Memory& memory = group.template shared<Memory>();
   TileOf<T> tile;
   const auto copy = [&](int turn) {
-    bring(&memory.a[turn][at.a_row][at.a_vector * width], &memory.b[turn][at.b_column[0]][at.b_vector[0] * width]);
+    load(&memory.a[turn][at.a_row][at.a_vector * width], &memory.b[turn][at.b_column[0]][at.b_vector[0] * width]);
   };
   // While a step is multiplied, the next one is on its way. Turns are constants, and so are the offsets of both.
   int32_t left = steps;

@@ -15,10 +15,10 @@ struct WindowTuning {
   static constexpr int block = 256;
   static constexpr int64_t tile = by_target<256 * 8, 1 << 14>::value;  // elements of the result per block
   static constexpr int batch = 512;                                    // pixels that the fast host sums at a time
-  static constexpr int64_t short_row = 32, places = 4096;              // of images that the fast host has a table for
+  static constexpr int64_t short_row = 32, offsets = 4096;             // of images that the fast host has a table for
 };
 
-// The divisors of a flat index of the columns or of the images, and of what a position in it has.
+// The divisors of a flat index of the columns or of the images, and of the parts of one.
 struct WindowDivisors {
   FastDivmod64 windows, taps;
   FastDivmod64 width;    // of a row of windows, or of pixels
@@ -27,11 +27,11 @@ struct WindowDivisors {
 };
 
 // The k in [0, count) for which x + k * stride is in [0, extent).
-struct Run {
+struct Range {
   int64_t begin, end;
 };
 
-STATOR_FN Run covered(int64_t x, int64_t stride, int64_t extent, int64_t count) {
+STATOR_FN Range covered(int64_t x, int64_t stride, int64_t extent, int64_t count) {
   const auto first_not_below = [=](int64_t bound) {
     const int64_t k = bound > x ? (bound - x + stride - 1) / stride : 0;
     return k < count ? k : count;
@@ -49,13 +49,13 @@ STATOR_FN int64_t window_of(const params::Windows& p, const WindowDivisors& divi
 
 // Images of few elements on the fast host, all alike: where each element of the columns comes from, or which element of
 // the columns each tap adds to a pixel, and -1 for none. Rows are too short for loops of their own.
-bool has_places(const params::Windows& p) {
+bool has_offsets(const params::Windows& p) {
   const int64_t taps = p.taps[0] * p.taps[1], elements = std::max(p.count[0] * p.count[1], p.extent[0] * p.extent[1]);
-  return fast_host && std::max(p.count[1], p.extent[1]) <= WindowTuning::short_row && taps <= WindowTuning::places &&
-         elements * taps <= WindowTuning::places;
+  return fast_host && std::max(p.count[1], p.extent[1]) <= WindowTuning::short_row && taps <= WindowTuning::offsets &&
+         elements * taps <= WindowTuning::offsets;
 }
-struct WindowPlaces {
-  int32_t at[WindowTuning::places];
+struct WindowOffsets {
+  int32_t at[WindowTuning::offsets];
 
   // In the order of the columns of an image.
   STATOR_FN void of_columns(const params::Windows& p) {
@@ -85,10 +85,10 @@ struct WindowPlaces {
 
 // Images [first, first + images) of a block.
 template <int Size, class T>
-STATOR_KERNEL(Size) void unfold_places_kernel(params::Windows p, WindowDivisors, int64_t images, int64_t all) {
+STATOR_KERNEL(Size) void unfold_offsets_kernel(params::Windows p, int64_t images, int64_t all) {
   const Group<Size> group;
-  WindowPlaces places;
-  places.of_columns(p);
+  WindowOffsets offsets;
+  offsets.of_columns(p);
   const int64_t first = group.block() * images, count = all - first < images ? all - first : images;
   const int64_t pixels = p.extent[0] * p.extent[1];
   const int elements = int(p.taps[0] * p.taps[1] * p.count[0] * p.count[1]);
@@ -96,28 +96,28 @@ STATOR_KERNEL(Size) void unfold_places_kernel(params::Windows p, WindowDivisors,
   T* STATOR_RESTRICT to = static_cast<T*>(p.to) + first * elements;
   for (int64_t image = 0; image < count; ++image, from += pixels, to += elements)
     for (int i = 0; i < elements; ++i) {
-      const int32_t at = places.at[i];
+      const int32_t at = offsets.at[i];
       const T value = from[at < 0 ? 0 : at];
       to[i] = at < 0 ? T(0) : value;
     }
 }
 
 template <int Size, class T>
-STATOR_KERNEL(Size) void fold_places_kernel(params::Windows p, WindowDivisors divisors, int64_t images, int64_t all) {
+STATOR_KERNEL(Size) void fold_offsets_kernel(params::Windows p, WindowDivisors divisors, int64_t images, int64_t all) {
   using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const Group<Size> group;
-  WindowPlaces places;
-  places.of_pixels(p, divisors);
+  WindowOffsets offsets;
+  offsets.of_pixels(p, divisors);
   const int64_t first = group.block() * images, count = all - first < images ? all - first : images;
   const int pixels = int(p.extent[0] * p.extent[1]), taps = int(p.taps[0] * p.taps[1]);
   const int64_t elements = taps * p.count[0] * p.count[1];
   const T* STATOR_RESTRICT from = static_cast<const T*>(p.from) + first * elements;
   T* STATOR_RESTRICT to = static_cast<T*>(p.to) + first * pixels;
-  Sum sums[WindowTuning::places];
+  Sum sums[WindowTuning::offsets];
   for (int64_t image = 0; image < count; ++image, from += elements, to += pixels) {
     std::fill_n(sums, pixels, Sum(0));
     for (int t = 0; t < taps; ++t) {
-      const int32_t* const at = places.at + t * pixels;
+      const int32_t* const at = offsets.at + t * pixels;
       for (int i = 0; i < pixels; ++i) {
         const Sum value = convert<Sum>(from[at[i] < 0 ? 0 : at[i]]);
         sums[i] += at[i] < 0 ? Sum(0) : value;
@@ -149,7 +149,7 @@ STATOR_KERNEL(Size) void unfold_kernel(params::Windows p, WindowDivisors divisor
       return int64_t(1);
     }
     const int64_t count = most < p.count[1] - column ? most : p.count[1] - column;
-    const auto [begin, end] = inside ? covered(x, p.stride[1], p.extent[1], count) : Run{count, count};
+    const auto [begin, end] = inside ? covered(x, p.stride[1], p.extent[1], count) : Range{count, count};
     for (int64_t k = 0; k < begin; ++k) to[first + i + k] = T(0);
     if (p.stride[1] == 1)
       for (int64_t k = begin; k < end; ++k) to[first + i + k] = line[x + k];
@@ -221,12 +221,12 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
 }
 
 // As many images for a block as a tile has elements.
-template <class Kernel>
-void start_places(const params::Queue& q, const char* name, Kernel kernel, const params::Windows& p,
-                  const WindowDivisors& divisors) {
+template <class Kernel, class... Divisors>
+void start_offsets(const params::Queue& q, const char* name, Kernel kernel, const params::Windows& p,
+                   const Divisors&... divisors) {
   const int64_t all = p.samples * p.channels, elements = p.taps[0] * p.taps[1] * p.count[0] * p.count[1];
   const int64_t images = std::max<int64_t>(1, WindowTuning::tile / elements);
-  launch(q, name, kernel, {ceil_div(all, images), WindowTuning::block}, p, divisors, images, all);
+  launch(q, name, kernel, {ceil_div(all, images), WindowTuning::block}, p, divisors..., images, all);
 }
 
 void unfold_windows(const params::Queue& q, const params::Windows& p) {
@@ -237,7 +237,7 @@ void unfold_windows(const params::Queue& q, const params::Windows& p) {
   const auto start = [&]<class T>(type_tag<T>) {
     constexpr int block = WindowTuning::block;
     if constexpr (fast_host)
-      if (has_places(p)) return start_places(q, "unfold", unfold_places_kernel<block, T>, p, divisors);
+      if (has_offsets(p)) return start_offsets(q, "unfold", unfold_offsets_kernel<block, T>, p);
     launch(q, "unfold", unfold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors,
            elements);
   };
@@ -255,7 +255,7 @@ void fold_windows(const params::Queue& q, const params::Windows& p) {
   visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     constexpr int block = WindowTuning::block;
     if constexpr (fast_host)
-      if (has_places(p)) return start_places(q, "fold", fold_places_kernel<block, T>, p, divisors);
+      if (has_offsets(p)) return start_offsets(q, "fold", fold_offsets_kernel<block, T>, p, divisors);
     launch(q, "fold", fold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors, elements);
   });
 }

@@ -41,8 +41,8 @@ STATOR_KERNEL(Size) void bags_kernel(params::Bags p, params::ErrorSlot slot, uin
   const Group<Size> group;
   const Columns columns(group, p.count, p.d);
   if (columns.count == 0) return;
-  const bool speaks = columns.first == 0;
-  if (speaks) check_offset(p, columns.item, slot, op);
+  const bool reports_faults = columns.first == 0;
+  if (reports_faults) check_offset(p, columns.item, slot, op);
   const bool largest = p.mode == params::BagMode::max;
   A result[width];
   int64_t winner[width];
@@ -54,7 +54,7 @@ STATOR_KERNEL(Size) void bags_kernel(params::Bags p, params::ErrorSlot slot, uin
   int64_t used = 0;
   for (int64_t i = range.begin; i < range.end; ++i) {
     const int64_t index = load_as<int64_t>(p.indices, p.index_dtype, i), at = row_of(index, p.rows);
-    if (at < 0 && speaks) report_index(slot, op, i, index, p.index_dtype == DType::uint64);
+    if (at < 0 && reports_faults) report_index(slot, op, i, index, p.index_dtype == DType::uint64);
     if (at < 0 || at == p.padding) continue;
     const T* const row = static_cast<const T*>(p.table) + at * p.d + columns.first;
     if (largest) {

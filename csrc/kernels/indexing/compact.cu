@@ -169,10 +169,10 @@ STATOR_FN void for_each_rank(const Group<Size>& group, const Compact& p, const F
 template <int Size, class F>
 STATOR_FN void for_each_found(const Group<Size>& group, const Compact& p, const F& f) {
   constexpr int word = CompactTuning::word;
-  struct Places {
+  struct Offsets {
     uint16_t of[Size * word];
   };
-  Places& places = group.template shared<Places>();
+  Offsets& offsets = group.template shared<Offsets>();
   const bool dense = is_row_major(p.ndim, p.shape, p.mask_strides);
   const Tile t = tile_of(p, group.block());
   int64_t before = p.base[group.block()];
@@ -183,9 +183,9 @@ STATOR_FN void for_each_found(const Group<Size>& group, const Compact& p, const 
     const int32_t through = group.inclusive_scan(own, Sum{});
     const int32_t all = group.reduce(own, Sum{});
     for (int32_t at = through - own; bits != 0; bits &= bits - 1, ++at)
-      places.of[at] = uint16_t(group.rank() * word + count_bits(~bits & (bits - 1)));
+      offsets.of[at] = uint16_t(group.rank() * word + count_bits(~bits & (bits - 1)));
     group.sync();
-    for (int32_t at = group.rank(); at < all; at += Size) f(start + places.of[at], before + at);
+    for (int32_t at = group.rank(); at < all; at += Size) f(start + offsets.of[at], before + at);
     group.sync();  // the list is used again
     before += all;
   }

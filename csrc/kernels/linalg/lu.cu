@@ -108,7 +108,7 @@ template <class T, int Size>
 STATOR_KERNEL(Size) void small_lu_kernel(params::SmallLu p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
-  T* a = group.template dynamic<T>(n * step + n * row_step(held(p.columns)));
+  T* a = group.template dynamic<T>(n * step + n * row_step(shared_columns(p.columns)));
   Exchanges& rows = group.template shared<Exchanges>();
   for (int64_t k = 0; k < SmallTuning::matrices; ++k) {
     const int64_t matrix = group.block() * SmallTuning::matrices + k;

@@ -60,7 +60,7 @@ inline constexpr int64_t small_bytes(int rows, int cols, int itemsize) {
 }
 
 // Right-hand sides that a block has in memory at once.
-STATOR_FN constexpr int held(int64_t columns) {
+STATOR_FN constexpr int shared_columns(int64_t columns) {
   return columns < SmallTuning::columns ? int(columns) : SmallTuning::columns;
 }
 

@@ -169,37 +169,37 @@ STATOR_KERNEL(Size) void ctc_loss_backward_kernel(CtcLoss p, params::ErrorSlot s
   const bool zero = !sample.valid || (p.zero_infinity && is_infinite(loss));
   const int64_t used = zero ? 0 : sample.steps, n = sample.n;
   T* const out = static_cast<T*>(p.out);
-  const auto place = [&](int64_t t, int64_t c) { return (t * p.samples + n) * p.classes + c; };
+  const auto index = [&](int64_t t, int64_t c) { return (t * p.samples + n) * p.classes + c; };
   A grad = A(static_cast<const T*>(p.grad)[n * p.grad_stride]);
   if (p.mean) grad /= A(double(p.samples) * double(sample.length > 0 ? sample.length : 1));
-  for (int64_t t = used; t < p.steps; ++t) group.for_each(p.classes, [&](int64_t c) { out[place(t, c)] = T(0.0f); });
+  for (int64_t t = used; t < p.steps; ++t) group.for_each(p.classes, [&](int64_t c) { out[index(t, c)] = T(0.0f); });
   if (used == 0) return;
   int32_t* const chain = p.chain + 2 * sample.first;
   link_labels(sample, chain);
-  A* const share = sample.row(p.steps + 2);  // the probability of each state
+  A* const probability = sample.row(p.steps + 2);  // the probability of each state
   STATOR_UNROLL(1)
   for (int64_t t = used - 1; t >= 0; --t) {
     const A* const before = sample.row(t);
     A* const behind = sample.row(p.steps + t % 2);
     sample.template step<-1>(t, behind, sample.row(p.steps + (t + 1) % 2), t == used - 1);
     group.for_each(sample.states(), [&](int64_t s) {
-      share[s] = exp(before[s] + behind[s] - sample.log_prob(t, sample.label(s)) + loss);
+      probability[s] = exp(before[s] + behind[s] - sample.log_prob(t, sample.label(s)) + loss);
     });
     // A loss that is infinite has no gradient.
     const A base = is_infinite(loss) ? limits<A>::nan() : grad;
-    group.for_each(p.classes, [&](int64_t c) { out[place(t, c)] = convert<T>(exp(sample.log_prob(t, c)) * base); });
+    group.for_each(p.classes, [&](int64_t c) { out[index(t, c)] = convert<T>(exp(sample.log_prob(t, c)) * base); });
     group.sync();
     const auto write = [&](int64_t c, A part) {
-      out[place(t, c)] = convert<T>((exp(sample.log_prob(t, c)) - part) * base);
+      out[index(t, c)] = convert<T>((exp(sample.log_prob(t, c)) - part) * base);
     };
     // Blanks, and labels that are the blank.
     const A blanks = group.template map_reduce<A>(
-        sample.states(), Sum{}, [&](int64_t s) { return sample.label(s) == p.blank ? share[s] : A(0); });
+        sample.states(), Sum{}, [&](int64_t s) { return sample.label(s) == p.blank ? probability[s] : A(0); });
     if (group.rank() == 0) write(p.blank, blanks);
     group.for_each(sample.length, [&](int64_t i) {
       if (!chain[2 * i + 1]) return;
       A part = 0;
-      for (int64_t k = i; k >= 0; k = chain[2 * k]) part += share[2 * k + 1];
+      for (int64_t k = i; k >= 0; k = chain[2 * k]) part += probability[2 * k + 1];
       write(sample.label(2 * i + 1), part);
     });
     group.sync();

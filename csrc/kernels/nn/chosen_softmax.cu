@@ -21,7 +21,7 @@ using params::ChosenSoftmax;
 
 struct ChosenTuning {
   static constexpr int block = 256;
-  static constexpr int64_t held_bytes = by_target<32 << 10, 256 << 10>::value;  // of scores in shared memory
+  static constexpr int64_t shared_bytes = by_target<32 << 10, 256 << 10>::value;  // of scores in shared memory
   static constexpr int run = 256;  // elements whose noise the fast host makes at once
 };
 
@@ -230,17 +230,17 @@ enum class Hold { never, always, maybe };
 // The scores of a line in vectors of V. Those that are held lie in shared memory, element i of vector u at i * vectors
 // + u, so that neighbouring threads use neighbouring banks. Each thread reads back what it wrote itself.
 template <int V, class T, Hold H>
-struct HeldScores {
+struct StoredScores {
   using A = opmath_t<T>;
   const ChosenLine<T>& line;
-  A* held;  // or null
+  A* stored;  // or null
   int64_t vectors;
   A rest;
 
-  STATOR_FN bool are_held() const { return H == Hold::always || (H == Hold::maybe && held != nullptr); }
+  STATOR_FN bool are_stored() const { return H == Hold::always || (H == Hold::maybe && stored != nullptr); }
   template <class G>
   STATOR_FN void fill(const G& group) const {
-    if (!are_held()) return;
+    if (!are_stored()) return;
     if constexpr (fast_host) {
       if (line.noisy) return fill_noisy(group);
     }
@@ -254,7 +254,7 @@ struct HeldScores {
       const int count = vectors - first < ChosenTuning::run ? int(vectors - first) : ChosenTuning::run;
       gumbel_noise_run<T>(line.noise, line.index + first * line.index_step, line.index_step, count, noise);
       for_vectors(group, count, [&](int64_t u) {
-        held[first + u] = line.template scores<V>(first + u, rest, [&] { return Items<A, V>{{noise[u]}}; })[0];
+        stored[first + u] = line.template scores<V>(first + u, rest, [&] { return Items<A, V>{{noise[u]}}; })[0];
       });
     }
   }
@@ -263,14 +263,14 @@ struct HeldScores {
     for_vectors(group, vectors, [*this, f](int64_t u) {
       const Items<A, V> value = f(u);
       STATOR_UNROLL()
-      for (int i = 0; i < V; ++i) held[i * vectors + u] = value[i];
+      for (int i = 0; i < V; ++i) stored[i * vectors + u] = value[i];
     });
   }
   STATOR_FN Items<A, V> operator()(int64_t u) const {
-    if (!are_held()) return line.template scores<V>(u * V, rest);
+    if (!are_stored()) return line.template scores<V>(u * V, rest);
     Items<A, V> value;
     STATOR_UNROLL()
-    for (int i = 0; i < V; ++i) value[i] = held[i * vectors + u];
+    for (int i = 0; i < V; ++i) value[i] = stored[i * vectors + u];
     return value;
   }
 };
@@ -312,11 +312,12 @@ STATOR_FN void store_vectors(const Group<Size>& group, const ChosenSoftmax& p, c
 }
 
 template <int V, Hold H, class T, int Size>
-STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line, opmath_t<T>* held) {
+STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
+                      opmath_t<T>* stored) {
   using A = opmath_t<T>;
   using Scores = Items<A, V>;
   const int64_t vectors = p.of.n / V;
-  const HeldScores<V, T, H> score{line, held, vectors, -limits<A>::infinity()};
+  const StoredScores<V, T, H> score{line, stored, vectors, -limits<A>::infinity()};
   score.fill(group);
   const A largest = fold_vectors<A>(group, vectors, Max{}, [=](int64_t u) {
     const Scores s = score(u);
@@ -354,7 +355,7 @@ STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const Ch
     return s;
   };
   with_flag(p.of.log, [&](auto log_of) {
-    const bool kept = score.are_held() && !log_of;  // as powers
+    const bool kept = score.are_stored() && !log_of;  // as powers
     if (kept) score.change(group, [=](int64_t u) { return powers(u, false); });
     const A sum = sum_vectors<A>(group, vectors, [=](int64_t u) { return sum_of_items(powers(u, kept)); });
     const A scale = sum == A(0) ? A(0) : A(1) / sum, shift = none ? A(0) : log(sum);
@@ -369,10 +370,10 @@ STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const Ch
 
 template <int V, Hold H, class T, int Size>
 STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
-                               opmath_t<T>* held) {
+                               opmath_t<T>* stored) {
   using A = opmath_t<T>;
   const int64_t vectors = p.of.n / V;
-  const HeldScores<V, T, H> grad{line, held, vectors, A(0)};
+  const StoredScores<V, T, H> grad{line, stored, vectors, A(0)};
   grad.fill(group);
   const A sum = sum_vectors<A>(group, vectors, [=](int64_t u) { return sum_of_items(grad(u)); });
   store_vectors<V>(group, p, line, vectors, [=, &line](int64_t u) {
@@ -393,12 +394,12 @@ STATOR_KERNEL(Size) void chosen_softmax_kernel(ChosenSoftmax p, bool hold, bool 
   constexpr int V = fast_host ? 1 : vector_width<T>;
   const Group<Size> group;
   const ChosenLine<T> line(p, group.block());
-  A* const held = hold ? group.template dynamic<A>(p.of.n) : nullptr;
+  A* const stored = hold ? group.template dynamic<A>(p.of.n) : nullptr;
   const auto run = [&]<int W, Hold H>() {
     if constexpr (Backward)
-      choose_gradient<W, H>(group, p, line, held);
+      choose_gradient<W, H>(group, p, line, stored);
     else
-      choose<W, H>(group, p, line, held);
+      choose<W, H>(group, p, line, stored);
   };
   if constexpr (fast_host)
     hold ? run.template operator()<1, Hold::always>() : run.template operator()<1, Hold::never>();
@@ -424,7 +425,7 @@ void launch_chosen(const params::Queue& q, const ChosenSoftmax& p) {
   constexpr int block = ChosenTuning::block;
   visit<dtypes::floats>(p.of.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes = p.of.n * int64_t(sizeof(opmath_t<T>));
-    const bool hold = bytes <= ChosenTuning::held_bytes;
+    const bool hold = bytes <= ChosenTuning::shared_bytes;
     launch(q, Backward ? "chosen_log_softmax_backward" : "chosen_softmax", chosen_softmax_kernel<T, block, Backward>,
            {p.of.rows, block, hold ? int(bytes) : 0}, p, hold, are_in_vectors(p));
   });

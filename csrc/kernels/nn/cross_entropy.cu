@@ -22,9 +22,9 @@ STATOR_KERNEL(Size) void cross_entropy_kernel(params::CrossEntropy p, params::Er
     const LossRow<T> row(p, i);
     A loss = 0;
     if (row.counts) {
-      const HeldRow<T, Size> held(group, row);
-      const A largest = held.largest();
-      const A shift = log(held.exp_sum(largest));
+      const RegisterRow<T, Size> logits(group, row);
+      const A largest = logits.largest();
+      const A shift = log(logits.exp_sum(largest));
       const A at_target = row.class_weight(row.target) * (shift - (row.logit(row.target) - largest));
       loss = at_target;
       if (p.label_smoothing != 0) {
@@ -109,14 +109,14 @@ STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, p
   for (int64_t i = first; i < last; ++i) {
     const LossRow<T> row(p, i);
     const int64_t step = p.inner;
-    T* out = row.place.gradient(static_cast<T*>(p.out), p);
+    T* out = row.offsets.gradient(static_cast<T*>(p.out), p);
     if (!row.counts) {
       if (row.target != p.ignore_index && group.rank() == 0)
         report(slot, op, params::Fault::index_out_of_range, i, row.target);
       group.for_each(p.classes, [=](int64_t c) { out[c * step] = T(0.0f); });
       continue;
     }
-    const A grad = A(double(A(grads[row.place.grad(p)])) / denominator);
+    const A grad = A(double(A(grads[row.offsets.grad(p)])) / denominator);
     const A target_weight = sharp * row.class_weight(row.target);
     const A spread = p.label_smoothing != 0 ? smooth * row.weight_sum(group) : A(0);
     if constexpr (fast_host && std::is_same_v<T, A>) {
@@ -125,10 +125,10 @@ STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, p
         continue;
       }
     }
-    const HeldRow<T, Size> held(group, row);
-    const A largest = held.largest();
-    const A scale = A(1) / held.exp_sum(largest);
-    held.for_each([=](int64_t c, A logit) {
+    const RegisterRow<T, Size> logits(group, row);
+    const A largest = logits.largest();
+    const A scale = A(1) / logits.exp_sum(largest);
+    logits.for_each([=](int64_t c, A logit) {
       const A probability = exp(logit - largest) * scale;
       const A at_target = c == row.target ? target_weight : A(0);
       out[c * step] = T(grad * ((target_weight + spread) * probability - at_target - smooth * row.class_weight(c)));

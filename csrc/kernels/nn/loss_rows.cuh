@@ -21,10 +21,10 @@ struct CrossEntropyTuning {
 };
 
 // Where a row's elements are.
-struct LossPlace {
+struct LossOffsets {
   int64_t sample, within;
 
-  STATOR_FN LossPlace(const params::CrossEntropy& p, int64_t row)
+  STATOR_FN LossOffsets(const params::CrossEntropy& p, int64_t row)
       : sample(p.inner == 1 ? row : row / p.inner), within(p.inner == 1 ? 0 : row - sample * p.inner) {}
   template <class T>
   STATOR_FN const T* logits(const params::CrossEntropy& p) const {
@@ -46,14 +46,14 @@ struct LossPlace {
 template <class T>
 struct LogitRow {
   using A = opmath_t<T>;
-  LossPlace place;
+  LossOffsets offsets;
   const T* logits;
   const T* weight;
   int64_t stride, classes;
 
   STATOR_FN LogitRow(const params::CrossEntropy& p, int64_t row)
-      : place(p, row),
-        logits(place.logits<T>(p)),
+      : offsets(p, row),
+        logits(offsets.logits<T>(p)),
         weight(static_cast<const T*>(p.weight)),
         stride(p.logit_strides[1]),
         classes(p.classes) {}
@@ -96,18 +96,18 @@ struct LogitRow {
 
 // A row that is read once where the registers of a block hold it.
 template <class T, int Size>
-struct HeldRow {
+struct RegisterRow {
   using A = opmath_t<T>;
-  static constexpr int held = fast_host ? 1 : 8;
+  static constexpr int per_thread = fast_host ? 1 : 8;
   const Group<Size>& group;
   const LogitRow<T>& row;
   const bool fits;
-  A value[held];
+  A value[per_thread];
 
-  STATOR_FN HeldRow(const Group<Size>& group_, const LogitRow<T>& row_)
-      : group(group_), row(row_), fits(!fast_host && row.classes <= held * Size) {
+  STATOR_FN RegisterRow(const Group<Size>& group_, const LogitRow<T>& row_)
+      : group(group_), row(row_), fits(!fast_host && row.classes <= per_thread * Size) {
     STATOR_UNROLL()
-    for (int i = 0; i < held; ++i) {
+    for (int i = 0; i < per_thread; ++i) {
       const int64_t c = group.rank() + i * Size;
       value[i] = fits && c < row.classes ? row.logit(c) : A(0);
     }
@@ -117,7 +117,7 @@ struct HeldRow {
   STATOR_FN void for_each(F f) const {
     if (fits) {
       STATOR_UNROLL()
-      for (int i = 0; i < held; ++i)
+      for (int i = 0; i < per_thread; ++i)
         if (group.rank() + i * Size < row.classes) f(int64_t(group.rank() + i * Size), value[i]);
     } else {
       group.for_each(row.classes, [&](int64_t c) { f(c, row.logit(c)); });
@@ -145,7 +145,7 @@ struct LossRow : LogitRow<T> {
 
   STATOR_FN LossRow(const params::CrossEntropy& p, int64_t row)
       : LogitRow<T>(p, row),
-        target(load_as<int64_t>(p.target, p.target_dtype, this->place.target(p))),
+        target(load_as<int64_t>(p.target, p.target_dtype, this->offsets.target(p))),
         counts(target != p.ignore_index && target >= 0 && target < p.classes) {}
 };
 

@@ -16,13 +16,13 @@ struct SoftRow : LogitRow<T> {
 
   STATOR_FN SoftRow(const params::CrossEntropy& p, int64_t row)
       : LogitRow<T>(p, row),
-        target(static_cast<const T*>(p.target) + this->place.target(p)),
+        target(static_cast<const T*>(p.target) + this->offsets.target(p)),
         step(p.target_class),
         sharp(A(1 - p.label_smoothing)),
         smooth(A(p.label_smoothing / double(p.classes))) {}
 
   // w[c] q[c]
-  STATOR_FN A share(int64_t c) const { return this->class_weight(c) * (sharp * A(target[c * step]) + smooth); }
+  STATOR_FN A probability(int64_t c) const { return this->class_weight(c) * (sharp * A(target[c * step]) + smooth); }
 };
 
 template <class T, int Size>
@@ -37,7 +37,7 @@ STATOR_KERNEL(Size) void soft_cross_entropy_kernel(params::CrossEntropy p, int64
     const A largest = row.largest(group);
     const A shift = log(row.exp_sum(group, largest));
     const A loss = group.template map_sum<A>(
-        p.classes, [=](int64_t c) { return row.share(c) * (shift - (row.logit(c) - largest)); });
+        p.classes, [=](int64_t c) { return row.probability(c) * (shift - (row.logit(c) - largest)); });
     loss_sum += double(loss);
     if (p.reduction == params::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
   }
@@ -57,14 +57,15 @@ STATOR_KERNEL(Size) void soft_cross_entropy_backward_kernel(params::CrossEntropy
   const T* grads = static_cast<const T*>(p.grad);
   for (int64_t i = first; i < last; ++i) {
     const SoftRow<T> row(p, i);
-    T* out = row.place.gradient(static_cast<T*>(p.out), p);
+    T* out = row.offsets.gradient(static_cast<T*>(p.out), p);
     const int64_t step = p.inner;
-    const A grad = A(double(A(grads[row.place.grad(p)])) / denominator);
+    const A grad = A(double(A(grads[row.offsets.grad(p)])) / denominator);
     const A largest = row.largest(group);
-    const A total = group.template map_sum<A>(p.classes, [=](int64_t c) { return row.share(c); });
+    const A total = group.template map_sum<A>(p.classes, [=](int64_t c) { return row.probability(c); });
     const A scale = total / row.exp_sum(group, largest);
-    group.for_each(p.classes,
-                   [=](int64_t c) { out[c * step] = T(grad * (exp(row.logit(c) - largest) * scale - row.share(c))); });
+    group.for_each(p.classes, [=](int64_t c) {
+      out[c * step] = T(grad * (exp(row.logit(c) - largest) * scale - row.probability(c)));
+    });
   }
 }
 

@@ -38,13 +38,13 @@ template <bool Backward>
 inline constexpr int many_cached = 2 * few_cached<Backward>;
 
 struct SoftmaxPlan {
-  bool rows;          // along lines whose elements are close together, else across them
-  bool typed;         // by the kernels of one dtype
-  bool vectors;       // rows: vector accesses are possible
-  bool cached;        // lines stay in registers
-  bool shared;        // lines stay in shared memory
-  int threads, held;  // held: elements of a column in registers
-  int64_t tiles;      // blocks but for the splits
+  bool rows;                // along lines whose elements are close together, else across them
+  bool typed;               // by the kernels of one dtype
+  bool vectors;             // rows: vector accesses are possible
+  bool cached;              // lines stay in registers
+  bool shared;              // lines stay in shared memory
+  int threads, per_thread;  // per_thread: elements of a column in registers
+  int64_t tiles;            // blocks but for the splits
   LineCut cut;
   int64_t lines, total_bytes;  // of a tile; of a LineTotal
 
@@ -65,12 +65,12 @@ inline void cut_lines(const params::DeviceLimits& limits, SoftmaxPlan& plan, int
 // Whether rows that do not fit registers are held in shared memory, which takes as many of them as fill the device, or
 // rows that are too short to be cut.
 inline bool fits_shared(const params::DeviceLimits& limits, const params::Softmax& p) {
-  const int item = itemsize(p.dtype), held = p.saved == nullptr ? 1 : 2;
+  const int item = itemsize(p.dtype), operands = p.saved == nullptr ? 1 : 2;
   const bool side_by_side = p.x_step == 1 && p.y_step == 1 && (p.saved == nullptr || p.saved_step == 1);
   return side_by_side && item <= 4 && itemsize(p.out_dtype) <= 4 &&
          (p.rows >= limits.multiprocessors || p.n * item <= SoftmaxTuning::whole_bytes) &&
          p.n <= limits.shared_bytes_per_block &&
-         held * shared_row_bytes(p.n, item) + SoftmaxTuning::other_shared <= limits.shared_bytes_per_block;
+         operands * shared_row_bytes(p.n, item) + SoftmaxTuning::other_shared <= limits.shared_bytes_per_block;
 }
 
 inline void plan_rows(const params::DeviceLimits& limits, const params::Softmax& p, SoftmaxPlan& plan, int width,
@@ -109,7 +109,7 @@ void plan_columns(const params::DeviceLimits& limits, const params::Softmax& p, 
   plan.tiles = ceil_div(groups, plan.cut.wide);
   plan.lines = int64_t(plan.cut.wide) * width;
   const int64_t high = Tune::block / plan.cut.wide;
-  plan.held = p.n <= high * few_cached<Backward> ? few_cached<Backward> : many_cached<Backward>;
+  plan.per_thread = p.n <= high * few_cached<Backward> ? few_cached<Backward> : many_cached<Backward>;
   if (!plan.cached) cut_lines(limits, plan, p.n, high * Tune::least_below, high);
 }
 
@@ -166,8 +166,8 @@ void launch_columns(const params::Queue& q, const params::Softmax& p, SoftmaxPla
     return launch_phases(plan, [&](const LineCut& cut) {
       launch(q, "softmax_column", softmax_column_kernel<Io, block, Backward>, {plan.blocks(), block}, p, cut);
     });
-  const auto kernel = plan.held == few ? softmax_column_cached_kernel<Io, block, few, Backward>
-                                       : softmax_column_cached_kernel<Io, block, many, Backward>;
+  const auto kernel = plan.per_thread == few ? softmax_column_cached_kernel<Io, block, few, Backward>
+                                             : softmax_column_cached_kernel<Io, block, many, Backward>;
   launch(q, "softmax_column_cached", kernel, {plan.tiles, block}, p, plan.cut.wide);
 }
 

@@ -100,7 +100,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softma
   const Group<Size> group;
   const ColumnThread<Io, Size> thread(p, group.rank(), group.block(), wide);
   const LineOffsets& at = thread.at;
-  const auto held = [&](int k) { return int64_t(k) * thread.high < p.n; };  // by any thread
+  const auto inside = [&](int k) { return int64_t(k) * thread.high < p.n; };  // by any thread
   A value[Count][V], sum[V] = {};
   thread.load(value, p.x, p.dtype, at.x, p.x_step, 0, p.n, Backward ? A(0) : -limits<A>::infinity(), A(p.factor));
   if constexpr (Backward) {
@@ -117,7 +117,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softma
         column[k] = value[k][j];
         other[k] = saved[k][j];
       }
-      finish_line<Io, true>(column, other, A(0), sum[j], p.log, held);
+      finish_line<Io, true>(column, other, A(0), sum[j], p.log, inside);
       for (int k = 0; k < Count; ++k) value[k][j] = column[k];
     }
   } else {
@@ -130,7 +130,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softma
     fold_columns(group, largest, wide, Max{});
     STATOR_UNROLL()
     for (int k = 0; k < Count; ++k) {
-      if (held(k)) {
+      if (inside(k)) {
         for (int j = 0; j < V; ++j) {
           value[k][j] -= largest[j];
           const A e = Io::exponential(value[k][j]);

@@ -200,13 +200,13 @@ STATOR_FN A softmax_scale(A sum, bool log_of) {
 // The results of N elements of a line, in their slots; `held(i)` says which exist.
 //   forward, from x:          softmax y = exp(x - largest) scale,  log-softmax y = x - largest - scale
 //   backward, from g and y:   softmax dx = y (g - scale),          log-softmax dx = g - exp(y) scale
-template <class Io, bool Backward, int N, class A, class Held>
+template <class Io, bool Backward, int N, class A, class Inside>
 STATOR_FN void finish_line(A (&value)[N], [[maybe_unused]] const A (&saved)[N], [[maybe_unused]] A largest, A scale,
-                           bool log_of, Held held) {
+                           bool log_of, Inside inside) {
   if (Backward == log_of) {  // the two that have an exponential
     STATOR_UNROLL()
     for (int i = 0; i < N; ++i) {
-      if (!held(i)) continue;
+      if (!inside(i)) continue;
       if constexpr (Backward)
         value[i] -= Io::exponential(saved[i]) * scale;
       else

@@ -11,7 +11,7 @@ namespace stator::STATOR_TARGET::nn {
 template <class Io, int Size, int Count>
 struct RowAccess {
   using A = typename Io::A;
-  static constexpr int V = Io::row_vector, held = Count * V, tile = Size * held;
+  static constexpr int V = Io::row_vector, per_thread = Count * V, tile = Size * per_thread;
   int rank;
   bool vectors;
 
@@ -23,7 +23,7 @@ struct RowAccess {
 
   // Calls f(i) for the elements that the thread holds of those from `first` to `end`.
   template <class F>
-  STATOR_FN void for_held(int64_t first, int64_t end, F f) const {
+  STATOR_FN void for_each(int64_t first, int64_t end, F f) const {
     STATOR_UNROLL()
     for (int k = 0; k < Count; ++k) {
       if (position(k * V, first) >= end) break;
@@ -37,19 +37,19 @@ struct RowAccess {
   STATOR_FN int count(int64_t first, int64_t end) const {
     const int64_t apart = vectors ? int64_t(Size) * V : Size, left = end - position(0, first);
     const int64_t steps = left > 0 ? (left + apart - 1) / apart : 0;
-    const int64_t most = vectors ? Count : held;
+    const int64_t most = vectors ? Count : per_thread;
     return int(steps < most ? steps : most) * (vectors ? V : 1);
   }
 
   // Elements from `first` on; those from `end` on are `fill`.
-  STATOR_FN void load(A (&value)[held], const void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
-                      int64_t end, A fill, A factor = A(1)) const {
+  STATOR_FN void load(A (&value)[per_thread], const void* base, DType dtype, int64_t offset, int64_t step,
+                      int64_t first, int64_t end, A fill, A factor = A(1)) const {
     if constexpr (!Io::always_vectors) {
       const int present = count(first, end);
-      const Items<A, held> in = load_erased<A, held, V>(base, dtype, offset + position(0, first) * step,
-                                                        (vectors ? Size * V : Size) * step, present, vectors);
+      const Items<A, per_thread> in = load_erased<A, per_thread, V>(
+          base, dtype, offset + position(0, first) * step, (vectors ? Size * V : Size) * step, present, vectors);
       STATOR_UNROLL()
-      for (int i = 0; i < held; ++i) value[i] = i < present ? in[i] * factor : fill;
+      for (int i = 0; i < per_thread; ++i) value[i] = i < present ? in[i] * factor : fill;
       return;
     }
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
@@ -68,14 +68,14 @@ struct RowAccess {
     });
   }
 
-  STATOR_FN void store(const A (&value)[held], void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
-                       int64_t end) const {
+  STATOR_FN void store(const A (&value)[per_thread], void* base, DType dtype, int64_t offset, int64_t step,
+                       int64_t first, int64_t end) const {
     if constexpr (!Io::always_vectors) {
-      Items<A, held> out;
+      Items<A, per_thread> out;
       STATOR_UNROLL()
-      for (int i = 0; i < held; ++i) out[i] = value[i];
-      store_erased<A, held, V>(base, dtype, offset + position(0, first) * step, (vectors ? Size * V : Size) * step,
-                               count(first, end), vectors, out);
+      for (int i = 0; i < per_thread; ++i) out[i] = value[i];
+      store_erased<A, per_thread, V>(base, dtype, offset + position(0, first) * step,
+                                     (vectors ? Size * V : Size) * step, count(first, end), vectors, out);
       return;
     }
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
@@ -104,21 +104,21 @@ STATOR_KERNEL_RESIDENT(Size, 1) void softmax_row_cached_kernel(params::Softmax p
   const Group<Size> group;
   const Row row{group.rank(), vectors};
   const LineOffsets at = line_offsets(p, group.block());
-  const auto held = [&](int i) { return row.position(i, 0) < p.n; };
-  A value[Row::held];
+  const auto inside = [&](int i) { return row.position(i, 0) < p.n; };
+  A value[Row::per_thread];
   row.load(value, p.x, p.dtype, at.x, p.x_step, 0, p.n, Backward ? A(0) : -limits<A>::infinity(), A(p.factor));
   A sum = A(0);
   if constexpr (Backward) {
-    A saved[Row::held];
+    A saved[Row::per_thread];
     row.load(saved, p.saved, p.dtype, at.saved, p.saved_step, 0, p.n, A(0));
-    row.for_held(0, p.n, [&](int i) { sum += p.log ? value[i] : value[i] * saved[i]; });
+    row.for_each(0, p.n, [&](int i) { sum += p.log ? value[i] : value[i] * saved[i]; });
     sum = group.reduce(sum, Sum{});
-    finish_line<Io, true>(value, saved, A(0), sum, p.log, held);
+    finish_line<Io, true>(value, saved, A(0), sum, p.log, inside);
   } else {
     A largest = -limits<A>::infinity();
-    row.for_held(0, p.n, [&](int i) { largest = Max{}(largest, value[i]); });
+    row.for_each(0, p.n, [&](int i) { largest = Max{}(largest, value[i]); });
     largest = group.reduce(largest, Max{});
-    row.for_held(0, p.n, [&](int i) {
+    row.for_each(0, p.n, [&](int i) {
       value[i] -= largest;
       const A e = Io::exponential(value[i]);
       sum += e;
@@ -126,7 +126,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void softmax_row_cached_kernel(params::Softmax p
     });
     sum = group.reduce(sum, Sum{});
     const A scale = softmax_scale(sum, p.log);
-    row.for_held(0, p.n, [&](int i) { value[i] = p.log ? value[i] - scale : value[i] * scale; });
+    row.for_each(0, p.n, [&](int i) { value[i] = p.log ? value[i] - scale : value[i] * scale; });
   }
   row.store(value, p.y, p.out_dtype, at.y, p.y_step, 0, p.n);
 }
@@ -158,7 +158,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineC
   const int64_t line = group.block() / cut.splits, split = group.block() % cut.splits;
   const int64_t begin = split * cut.size, end = begin + cut.size < p.n ? begin + cut.size : p.n;
   const LineOffsets at = line_offsets(p, line);
-  A value[Row::held], saved[Row::held];
+  A value[Row::per_thread], saved[Row::per_thread];
   LineTotal<A> total{A(0), A(0)};
   if (cut.phase == LinePhase::result) {
     total = *LineTotals<A>(p, cut, line, 1).of_tile;
@@ -171,7 +171,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineC
         if (!p.log) {
           row.load(saved, p.saved, p.dtype, at.saved, p.saved_step, first, end, A(0));
           STATOR_UNROLL()
-          for (int i = 0; i < Row::held; ++i) value[i] *= saved[i];
+          for (int i = 0; i < Row::per_thread; ++i) value[i] *= saved[i];
         }
       }
       sums.add(value);

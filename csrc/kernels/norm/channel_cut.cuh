@@ -81,9 +81,9 @@ template <class T, class G>
 STATOR_CALL ComputedScale<opmath_t<T>> computed_scale(G group, ChannelElements<T> of) {
   using A = opmath_t<T>;
   const T* const x = of.first;
-  const bool adjacent = of.inner == 1;
-  const int64_t parts = adjacent ? 1 : of.samples, count = adjacent ? of.samples : of.inner;
-  const int64_t step = adjacent ? of.channels : 1, apart = of.channels * of.inner;
+  const bool channels_last = of.inner == 1;
+  const int64_t parts = channels_last ? 1 : of.samples, count = channels_last ? of.samples : of.inner;
+  const int64_t step = channels_last ? of.channels : 1, apart = of.channels * of.inner;
   const A n = A(of.samples * of.inner);
   A largest = A(0);
   STATOR_UNROLL(1)

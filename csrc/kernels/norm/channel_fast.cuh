@@ -40,7 +40,7 @@ STATOR_FN ChannelTotal<opmath_t<T>, Backward> fast_part(const G& group, const pa
 }
 
 template <class T, int Size, bool Backward>
-STATOR_KERNEL(Size) void fast_apart_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+STATOR_KERNEL(Size) void fast_channels_first_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
   using A = opmath_t<T>;
   using Total = ChannelTotal<A, Backward>;
   const Group<Size> group;
@@ -82,7 +82,7 @@ struct FastMoments {
       const T* const x = fast_input<T>(group, p, row * p.channels + first, count);
       for (int j = 0; j < count; ++j) sum[j] += A(x[j]);
     }
-    const A rows = A(end - begin), share = rows / (n + rows);
+    const A rows = A(end - begin), fraction = rows / (n + rows);
     for (int j = 0; j < count; ++j) sum[j] /= rows;
     const auto for_rows = [&](auto f) {
       for (int64_t row = begin; row < end; ++row) {
@@ -104,8 +104,8 @@ struct FastMoments {
     }
     for (int j = 0; j < count; ++j) {
       const A apart = sum[j] - mean[j];
-      m2[j] += squares[j] + apart * apart * n * share;
-      mean[j] += apart * share;
+      m2[j] += squares[j] + apart * apart * n * fraction;
+      mean[j] += apart * fraction;
     }
     n += rows;
   }
@@ -140,7 +140,7 @@ struct FastSlopes {
 };
 
 template <class T, int Size, bool Backward>
-STATOR_KERNEL(Size) void fast_adjacent_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+STATOR_KERNEL(Size) void fast_channels_last_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
   using A = opmath_t<T>;
   using Total = ChannelTotal<A, Backward>;
   constexpr int tile = ChannelTuning::tile, few = 32;

@@ -11,16 +11,16 @@ namespace {
 ChannelCut cut_channels(const params::DeviceLimits& limits, const params::ChannelNorm& p) {
   using Tune = ChannelTuning;
   ChannelCut cut{};
-  const bool adjacent = p.inner == 1;
+  const bool channels_last = p.inner == 1;
   const int V = 16 / itemsize(p.dtype);
-  cut.vectors = (adjacent ? p.channels : p.inner) % V == 0;
+  cut.vectors = (channels_last ? p.channels : p.inner) % V == 0;
   for (const void* operand : {p.x, p.residual, p.grad, static_cast<const void*>(p.y), static_cast<const void*>(p.sum)})
     cut.vectors &= is_aligned(operand);
   const int width = cut.vectors ? V : 1;
-  cut.inner = FastDivmod64(adjacent ? 1 : std::max<int64_t>(p.inner / width, 1));
-  cut.units = adjacent || fast_host ? p.samples : p.samples * (p.inner / width);
-  cut.tiles = adjacent ? ceil_div(p.channels, Tune::tile) : p.channels;
-  const int64_t elements = p.samples * p.inner * (adjacent ? std::min<int64_t>(p.channels, Tune::tile) : 1);
+  cut.inner = FastDivmod64(channels_last ? 1 : std::max<int64_t>(p.inner / width, 1));
+  cut.units = channels_last || fast_host ? p.samples : p.samples * (p.inner / width);
+  cut.tiles = channels_last ? ceil_div(p.channels, Tune::tile) : p.channels;
+  const int64_t elements = p.samples * p.inner * (channels_last ? std::min<int64_t>(p.channels, Tune::tile) : 1);
   const int64_t filling = waves(limits, Tune::block) / std::max<int64_t>(cut.tiles, 1);
   const int64_t wanted =
       std::clamp<int64_t>(std::min(filling, elements / Tune::least), 1, std::max<int64_t>(cut.units, 1));
@@ -40,34 +40,36 @@ params::ChannelNormNeeds channel_norm_needs(const params::DeviceLimits& limits, 
 template <class T, bool Backward>
 void launch_sums(const params::Queue& q, const params::ChannelNorm& p, const ChannelCut& cut) {
   constexpr int block = ChannelTuning::block;
-  const bool adjacent = p.inner == 1;
+  const bool channels_last = p.inner == 1;
   const Config grid{cut.tiles * cut.splits, block};
   if constexpr (fast_host)
     launch(q, "channel_sums",
-           adjacent ? fast_adjacent_sums_kernel<T, block, Backward> : fast_apart_sums_kernel<T, block, Backward>, grid,
-           p, cut);
-  else
-    launch(q, "channel_sums",
-           adjacent ? channel_adjacent_sums_kernel<T, block, Backward> : channel_apart_sums_kernel<T, block, Backward>,
+           channels_last ? fast_channels_last_sums_kernel<T, block, Backward>
+                         : fast_channels_first_sums_kernel<T, block, Backward>,
            grid, p, cut);
+  else
+    launch(
+        q, "channel_sums",
+        channels_last ? channels_last_sums_kernel<T, block, Backward> : channels_first_sums_kernel<T, block, Backward>,
+        grid, p, cut);
 }
 
 template <class T, bool Backward>
 void launch_results(const params::Queue& q, const params::ChannelNorm& p, const ChannelCut& cut) {
   constexpr int block = ChannelTuning::block;
-  const bool adjacent = p.inner == 1;
+  const bool channels_last = p.inner == 1;
   const int64_t all = p.samples * p.channels * p.inner;
   if constexpr (fast_host) {
     const int64_t worth = std::max<int64_t>(all / ChannelTuning::least, 1);
     const int64_t most = std::min(worth, 2 * waves(*q.limits, block));
-    if (!adjacent)
+    if (!channels_last)
       return launch(q, "channel_apply", fast_apart_apply_kernel<T, block, Backward>,
                     {std::min(most, p.samples * p.channels), block}, p);
     const int64_t splits = std::clamp<int64_t>(most / cut.tiles, 1, p.samples);
     launch(q, "channel_apply", fast_adjacent_apply_kernel<T, block, Backward>, {cut.tiles * splits, block}, p, splits);
   } else {
     const int64_t width = cut.vectors ? vector_width<T> : 1, vectors = p.channels / width;
-    if (adjacent)
+    if (channels_last)
       launch(q, "channel_apply", channel_apply_kernel<T, block, true, Backward>,
              {ceil_div(ceil_div(p.samples, ChannelTuning::rows) * vectors, block), block}, p, cut,
              FastDivmod64(vectors));

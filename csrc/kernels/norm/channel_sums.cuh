@@ -109,7 +109,7 @@ STATOR_FN ChannelTotal<opmath_t<T>, Backward> apart_total(const Group<Size>& gro
 }
 
 template <class T, int Size, bool Backward>
-STATOR_KERNEL_RESIDENT(Size, 1) void channel_apart_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+STATOR_KERNEL_RESIDENT(Size, 1) void channels_first_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
   using A = opmath_t<T>;
   using Total = ChannelTotal<A, Backward>;
   const Group<Size> group;
@@ -155,7 +155,7 @@ STATOR_FN Total fold_totals(const Group<Size>& group, Total mine) {
 
 // Adjacent channels: a warp reads 32 of them in a row of the batch.
 template <class T, int Size, bool Backward>
-STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+STATOR_KERNEL_RESIDENT(Size, 1) void channels_last_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
   using A = opmath_t<T>;
   using Total = ChannelTotal<A, Backward>;
   constexpr int R = ChannelTuning::rows, high = Size / 32;

@@ -14,7 +14,7 @@ namespace {
 struct ResponseTuning {
   static constexpr int block = 256;
   static constexpr int channels = 32;  // that a block with threads goes down
-  static constexpr int held = 8;       // widest window in registers
+  static constexpr int window = 8;     // widest window in registers
   static constexpr int tile = 128;     // positions of a block of the fast host
   static constexpr int rows = 16;      // widest window that the fast host keeps
 };
@@ -36,7 +36,7 @@ struct Response {
   using A = opmath_t<T>;
   const T *x, *grad;
   T *denom, *y;
-  A alpha, beta, k, share;
+  A alpha, beta, k, scaled_alpha;
   int64_t channels, size;
 
   STATOR_FN explicit Response(const params::ResponseNorm& p)
@@ -47,7 +47,7 @@ struct Response {
         alpha(A(Backward ? 2 * p.alpha * p.beta / double(p.size) : p.alpha / double(p.size))),
         beta(A(p.beta)),
         k(A(p.k)),
-        share(A(p.alpha / double(p.size))),
+        scaled_alpha(A(p.alpha / double(p.size))),
         channels(p.channels),
         size(p.size) {}
 
@@ -88,7 +88,7 @@ struct Response {
       const A v = convert<A>(x[base + other * inner]) * factor;
       sum += v * v;
     }
-    return {factor, k * factor * factor + share * sum};
+    return {factor, k * factor * factor + scaled_alpha * sum};
   }
 
   // The result where a denominator is too large for its dtype.
@@ -121,7 +121,7 @@ struct Response {
 template <class T, bool Backward>
 STATOR_FN void respond_down(const Response<T, Backward>& r, int64_t base, int64_t inner, int64_t first, int64_t last) {
   using A = opmath_t<T>;
-  constexpr int H = ResponseTuning::held;
+  constexpr int H = ResponseTuning::window;
   if (r.size > H) {
     STATOR_UNROLL(1)
     for (int64_t c = first; c < last; ++c) {
@@ -135,17 +135,17 @@ STATOR_FN void respond_down(const Response<T, Backward>& r, int64_t base, int64_
     }
     return;
   }
-  A held[H] = {};
+  A terms[H] = {};
   STATOR_UNROLL(1)
   for (int64_t other = first - r.before(); other < last + r.behind(); ++other) {
     STATOR_UNROLL()
-    for (int k = 1; k < H; ++k) held[k - 1] = held[k];
-    held[H - 1] = other >= 0 && other < r.channels ? r.term(base + other * inner) : A(0);
+    for (int k = 1; k < H; ++k) terms[k - 1] = terms[k];
+    terms[H - 1] = other >= 0 && other < r.channels ? r.term(base + other * inner) : A(0);
     const int64_t c = other - r.behind();
     if (c < first) continue;
     A sum = A(0);
     STATOR_UNROLL()
-    for (int k = 0; k < H; ++k) sum += H - k <= r.size ? held[k] : A(0);
+    for (int k = 0; k < H; ++k) sum += H - k <= r.size ? terms[k] : A(0);
     r.finish(base + c * inner, sum);
     if (!isfinite(r.alpha * sum)) r.finish_large(base, inner, c);
   }

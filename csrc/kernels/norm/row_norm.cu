@@ -16,21 +16,21 @@ struct RowTuning {
 };
 
 struct RowPlan {
-  bool channels, held, vectors;
+  bool channels, in_registers, vectors;
   int threads;
   int64_t gradient_blocks;  // that sum gradients of weights
 };
 
 RowPlan plan_rows(const params::DeviceLimits& limits, const params::RowNorm& p) {
   using Tune = RowTuning;
-  const int V = 16 / itemsize(p.dtype), held = itemsize(p.dtype) == 2 ? V : 2 * V;
+  const int V = 16 / itemsize(p.dtype), per_thread = itemsize(p.dtype) == 2 ? V : 2 * V;
   RowPlan plan{};
   plan.channels = p.groups > 1 || p.inner > 1;
-  plan.held = p.n <= Tune::large * held;
-  plan.threads = p.n <= Tune::warp * held                        ? Tune::warp
-                 : p.n <= Tune::block * held                     ? Tune::block
-                 : p.n <= Tune::wide * held && p.grad == nullptr ? Tune::wide
-                                                                 : Tune::large;
+  plan.in_registers = p.n <= Tune::large * per_thread;
+  plan.threads = p.n <= Tune::warp * per_thread                        ? Tune::warp
+                 : p.n <= Tune::block * per_thread                     ? Tune::block
+                 : p.n <= Tune::wide * per_thread && p.grad == nullptr ? Tune::wide
+                                                                       : Tune::large;
   plan.vectors = p.n % V == 0;
   for (const void* operand : {p.x, p.residual, p.grad, static_cast<const void*>(p.y), static_cast<const void*>(p.sum)})
     plan.vectors &= is_aligned(operand);
@@ -47,15 +47,15 @@ RowChannels channels_of(const params::RowNorm& p, const RowPlan& plan) {
 template <class T>
 void launch_forward(const params::Queue& q, const params::RowNorm& p, const RowPlan& plan) {
   using Tune = RowTuning;
-  if (!plan.held)
+  if (!plan.in_registers)
     return launch(q, "row_norm_long", row_norm_long_kernel<T, Tune::large>, {p.rows, Tune::large}, p,
                   channels_of(p, plan), plan.vectors);
-  const auto kernel = plan.threads == Tune::warp    ? row_norm_held_kernel<T, Tune::warp>
-                      : plan.threads == Tune::block ? row_norm_held_kernel<T, Tune::block>
-                      : plan.threads == Tune::wide  ? row_norm_held_kernel<T, Tune::wide>
-                                                    : row_norm_held_kernel<T, Tune::large>;
+  const auto kernel = plan.threads == Tune::warp    ? row_norm_registers_kernel<T, Tune::warp>
+                      : plan.threads == Tune::block ? row_norm_registers_kernel<T, Tune::block>
+                      : plan.threads == Tune::wide  ? row_norm_registers_kernel<T, Tune::wide>
+                                                    : row_norm_registers_kernel<T, Tune::large>;
   const int64_t blocks = std::min(p.rows, waves(*q.limits, plan.threads));
-  launch(q, "row_norm_held", kernel, {blocks, plan.threads}, p, channels_of(p, plan), plan.vectors);
+  launch(q, "row_norm_registers", kernel, {blocks, plan.threads}, p, channels_of(p, plan), plan.vectors);
 }
 
 template <class T>
@@ -83,13 +83,13 @@ void launch_gradient(const params::Queue& q, const params::RowNorm& p, const Row
     if (plan.channels)
       return launch(q, "channel_norm_backward", channel_norm_backward_kernel<T, Tune::block>, {p.rows, Tune::block}, p,
                     channels_of(p, plan), plan.vectors);
-    if (!plan.held)
+    if (!plan.in_registers)
       return launch(q, "row_norm_long_backward", row_norm_long_backward_kernel<T, Tune::large>, {p.rows, Tune::large},
                     p, channels_of(p, plan), plan.vectors);
-    const auto kernel = plan.threads == Tune::warp    ? row_norm_held_backward_kernel<T, Tune::warp>
-                        : plan.threads == Tune::block ? row_norm_held_backward_kernel<T, Tune::block>
-                                                      : row_norm_held_backward_kernel<T, Tune::large>;
-    launch(q, "row_norm_held_backward", kernel, {plan.gradient_blocks, plan.threads}, p, plan.vectors);
+    const auto kernel = plan.threads == Tune::warp    ? row_norm_registers_backward_kernel<T, Tune::warp>
+                        : plan.threads == Tune::block ? row_norm_registers_backward_kernel<T, Tune::block>
+                                                      : row_norm_registers_backward_kernel<T, Tune::large>;
+    launch(q, "row_norm_registers_backward", kernel, {plan.gradient_blocks, plan.threads}, p, plan.vectors);
   }
 }
 
@@ -99,7 +99,7 @@ void backward(const params::Queue& q, const params::RowNorm& p) {
   const RowPlan plan = plan_rows(*q.limits, p);
   launch_gradient<T>(q, p, plan);
   if constexpr (!fast_host) {
-    if (!plan.channels && !plan.held)
+    if (!plan.channels && !plan.in_registers)
       return launch(q, "row_norm_weights", row_norm_weights_kernel<T, RowTuning::block>,
                     {ceil_div(p.n, 32), RowTuning::block}, p);
   }
@@ -112,7 +112,7 @@ int64_t row_norm_scratch(const params::DeviceLimits& limits, const params::RowNo
   const RowPlan plan = plan_rows(limits, p);
   const int64_t computed = p.dtype == DType::float64 ? 8 : 4;
   if (plan.channels) return p.rows * p.channels * 2 * computed;
-  if (!fast_host && !plan.held) return p.rows * 3 * computed;
+  if (!fast_host && !plan.in_registers) return p.rows * 3 * computed;
   return plan.gradient_blocks * (p.dbias != nullptr ? 2 : 1) * p.n * computed;
 }
 

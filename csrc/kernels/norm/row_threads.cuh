@@ -14,7 +14,7 @@ namespace stator::STATOR_TARGET::norm {
 // The weights and biases of what a thread holds of a row.
 template <class T, int Size>
 struct RowAffine {
-  opmath_t<T> weight[RowTile<T, Size>::held], bias[RowTile<T, Size>::held];
+  opmath_t<T> weight[RowTile<T, Size>::per_thread], bias[RowTile<T, Size>::per_thread];
 
   template <bool Channels>
   STATOR_FN void load_as(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
@@ -30,22 +30,22 @@ struct RowAffine {
 
 template <class T, int Size>
 STATOR_FN void finish_row(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowAffine<T, Size>& affine,
-                          RowScale<opmath_t<T>> scale, opmath_t<T> (&value)[RowTile<T, Size>::held], int64_t row,
+                          RowScale<opmath_t<T>> scale, opmath_t<T> (&value)[RowTile<T, Size>::per_thread], int64_t row,
                           int64_t first) {
   using Tile = RowTile<T, Size>;
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) {
+  for (int i = 0; i < Tile::per_thread; ++i) {
     value[i] = scale.normal(value[i]);
     if (p.weight != nullptr) value[i] *= affine.weight[i];
     if (p.bias != nullptr) value[i] += affine.bias[i];
   }
   if (p.activation != params::NormActivation::none) {
-    Items<opmath_t<T>, Tile::held> all;
+    Items<opmath_t<T>, Tile::per_thread> all;
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) all[i] = value[i];
+    for (int i = 0; i < Tile::per_thread; ++i) all[i] = value[i];
     all = activated(p.activation, all);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = all[i];
+    for (int i = 0; i < Tile::per_thread; ++i) value[i] = all[i];
   }
   tile.store(value, static_cast<T*>(p.y) + row * p.n, first, p.n);
 }
@@ -53,23 +53,23 @@ STATOR_FN void finish_row(const params::RowNorm& p, const RowTile<T, Size>& tile
 // Loads a part of a row and adds the residual to it. What is normalised is the sum as it is stored.
 template <class T, int Size>
 STATOR_FN void load_input(const params::RowNorm& p, const RowTile<T, Size>& tile,
-                          opmath_t<T> (&value)[RowTile<T, Size>::held], int64_t row, int64_t first) {
+                          opmath_t<T> (&value)[RowTile<T, Size>::per_thread], int64_t row, int64_t first) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
   tile.load(value, static_cast<const T*>(p.x) + row * p.n, first, p.n);
   if (p.residual == nullptr) return;
-  A added[Tile::held];
+  A added[Tile::per_thread];
   tile.load(added, static_cast<const T*>(p.residual) + row * p.n, first, p.n);
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) value[i] = convert<A>(convert<T>(value[i] + added[i]));
+  for (int i = 0; i < Tile::per_thread; ++i) value[i] = convert<A>(convert<T>(value[i] + added[i]));
   tile.store(value, static_cast<T*>(p.sum) + row * p.n, first, p.n);
 }
 
 // Rows of at most RowTile::tile elements, with one read and one write. A block takes rows that are a grid apart, so
 // that weights which all rows share are read once.
 template <class T, int Size>
-STATOR_KERNEL_RESIDENT(Size, Size == 512 ? 2 : 1) void row_norm_held_kernel(params::RowNorm p, RowChannels channels,
-                                                                            bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, Size == 512 ? 2 : 1) void row_norm_registers_kernel(params::RowNorm p,
+                                                                                 RowChannels channels, bool vectors) {
   using Tile = RowTile<T, Size>;
   const Group<Size> group;
   const Tile tile{group.rank(), vectors};
@@ -78,9 +78,9 @@ STATOR_KERNEL_RESIDENT(Size, Size == 512 ? 2 : 1) void row_norm_held_kernel(para
   STATOR_UNROLL(1)
   for (int64_t row = group.block(); row < p.rows; row += group.blocks()) {
     channels.first = row % p.groups * p.channels;
-    opmath_t<T> value[Tile::held];
+    opmath_t<T> value[Tile::per_thread];
     load_input(p, tile, value, row, 0);
-    const auto scale = held_scale(group, p, tile, value);
+    const auto scale = tile_scale(group, p, tile, value);
     if (p.lengths != nullptr && group.rank() == 0) store_length<T>(p, row, scale);
     if (channels.present) affine.template load_as<true>(p, tile, channels, 0);
     finish_row(p, tile, affine, scale, value, row, 0);
@@ -96,7 +96,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_kernel(params::RowNorm p, Row
   const Tile tile{group.rank(), vectors};
   const int64_t row = group.block();
   channels.first = row % p.groups * p.channels;
-  A value[Tile::held];
+  A value[Tile::per_thread];
   Moments<A> mine{A(0), A(0), A(0)};
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
@@ -152,23 +152,23 @@ STATOR_FN GradientSums<A> gradient_means(const Group<Size>& group, const params:
 template <bool Channels, class T, int Size>
 STATOR_FN void through_row_activation(const params::RowNorm& p, const RowTile<T, Size>& tile,
                                       const RowChannels& channels, int64_t first,
-                                      const opmath_t<T> (&normal)[RowTile<T, Size>::held],
-                                      const opmath_t<T> (&weight)[RowTile<T, Size>::held],
-                                      opmath_t<T> (&grad)[RowTile<T, Size>::held]) {
+                                      const opmath_t<T> (&normal)[RowTile<T, Size>::per_thread],
+                                      const opmath_t<T> (&weight)[RowTile<T, Size>::per_thread],
+                                      opmath_t<T> (&grad)[RowTile<T, Size>::per_thread]) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
   if (p.activation == params::NormActivation::none) return;
-  A bias[Tile::held] = {};
+  A bias[Tile::per_thread] = {};
   if (p.bias != nullptr) load_weights<Channels>(bias, tile, channels, p.bias, first, p.n);
-  Items<A, Tile::held> slope, value;
+  Items<A, Tile::per_thread> slope, value;
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) {
+  for (int i = 0; i < Tile::per_thread; ++i) {
     slope[i] = grad[i];
     value[i] = (p.weight != nullptr ? normal[i] * weight[i] : normal[i]) + bias[i];
   }
   slope = activation_slopes(p.activation, slope, value);
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) grad[i] = tile.position(i, first) < p.n ? slope[i] : A(0);
+  for (int i = 0; i < Tile::per_thread; ++i) grad[i] = tile.position(i, first) < p.n ? slope[i] : A(0);
 }
 // Of one element, whose weight and bias have index `at`.
 template <class T>
@@ -184,27 +184,27 @@ STATOR_FN opmath_t<T> through_row_activation(const params::RowNorm& p, int64_t a
 // Rows of at most RowTile::tile elements, whose element i has weight i. A block takes rows that are a grid apart, and
 // sums the gradients of the weights in registers.
 template <class T, int Size>
-STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNorm p, bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_registers_backward_kernel(params::RowNorm p, bool vectors) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
   const Group<Size> group;
   const Tile tile{group.rank(), vectors};
-  A dweight[Tile::held], dbias[Tile::held], weight[Tile::held];
+  A dweight[Tile::per_thread], dbias[Tile::per_thread], weight[Tile::per_thread];
   if (p.weight != nullptr) tile.load(weight, static_cast<const T*>(p.weight), 0, p.n);
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) dweight[i] = dbias[i] = A(0);
+  for (int i = 0; i < Tile::per_thread; ++i) dweight[i] = dbias[i] = A(0);
   STATOR_UNROLL(1)
   for (int64_t row = group.block(); row < p.rows; row += group.blocks()) {
-    A value[Tile::held], grad[Tile::held];
+    A value[Tile::per_thread], grad[Tile::per_thread];
     tile.load(value, static_cast<const T*>(p.x) + row * p.n, 0, p.n);
     tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, 0, p.n);
-    const RowScale<A> scale = held_scale(group, p, tile, value);
+    const RowScale<A> scale = tile_scale(group, p, tile, value);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = tile.position(i, 0) < p.n ? scale.normal(value[i]) : A(0);
+    for (int i = 0; i < Tile::per_thread; ++i) value[i] = tile.position(i, 0) < p.n ? scale.normal(value[i]) : A(0);
     through_row_activation<false>(p, tile, RowChannels{}, 0, value, weight, grad);
     GradientSums<A> sums{A(0), A(0)};
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) {  // gradients beyond the row are 0
+    for (int i = 0; i < Tile::per_thread; ++i) {  // gradients beyond the row are 0
       dweight[i] += grad[i] * value[i];
       dbias[i] += grad[i];
       if (p.weight != nullptr) grad[i] *= weight[i];
@@ -213,7 +213,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNo
     }
     sums = gradient_means(group, p, sums);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = scale.slope(grad[i] - sums.plain - value[i] * sums.weighted);
+    for (int i = 0; i < Tile::per_thread; ++i) value[i] = scale.slope(grad[i] - sums.plain - value[i] * sums.weighted);
     tile.store(value, static_cast<T*>(p.y) + row * p.n, 0, p.n);
   }
   const int64_t width = p.dbias != nullptr ? 2 * p.n : p.n;
@@ -226,20 +226,20 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNo
 template <bool Channels, class T, int Size>
 STATOR_FN void load_gradients(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
                               RowScale<opmath_t<T>> scale, int64_t row, int64_t first,
-                              opmath_t<T> (&normal)[RowTile<T, Size>::held],
-                              opmath_t<T> (&grad)[RowTile<T, Size>::held]) {
+                              opmath_t<T> (&normal)[RowTile<T, Size>::per_thread],
+                              opmath_t<T> (&grad)[RowTile<T, Size>::per_thread]) {
   using Tile = RowTile<T, Size>;
-  opmath_t<T> weight[Tile::held];
+  opmath_t<T> weight[Tile::per_thread];
   tile.load(normal, static_cast<const T*>(p.x) + row * p.n, first, p.n);
   tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
   if (p.weight != nullptr) load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i)
+  for (int i = 0; i < Tile::per_thread; ++i)
     normal[i] = tile.position(i, first) < p.n ? scale.normal(normal[i]) : opmath_t<T>(0);
   through_row_activation<Channels>(p, tile, channels, first, normal, weight, grad);
   if (p.weight == nullptr) return;
   STATOR_UNROLL()
-  for (int i = 0; i < Tile::held; ++i) grad[i] *= weight[i];
+  for (int i = 0; i < Tile::per_thread; ++i) grad[i] *= weight[i];
 }
 
 // Writes the gradient of a row of any length.
@@ -248,12 +248,13 @@ STATOR_FN void store_gradient(const params::RowNorm& p, const RowTile<T, Size>& 
                               RowScale<opmath_t<T>> scale, GradientSums<opmath_t<T>> means, int64_t row) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
-  A value[Tile::held], grad[Tile::held];
+  A value[Tile::per_thread], grad[Tile::per_thread];
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
     load_gradients<Channels>(p, tile, channels, scale, row, first, value, grad);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) value[i] = scale.slope(grad[i] - means.plain - value[i] * means.weighted);
+    for (int i = 0; i < Tile::per_thread; ++i)
+      value[i] = scale.slope(grad[i] - means.plain - value[i] * means.weighted);
     tile.store(value, static_cast<T*>(p.y) + row * p.n, first, p.n);
   }
 }
@@ -270,12 +271,12 @@ STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_backward_kernel(params::RowNo
   const int64_t row = group.block();
   const RowScale<A> scale = long_scale(group, p, tile, static_cast<const T*>(p.x) + row * p.n);
   GradientSums<A> sums{A(0), A(0)};
-  A value[Tile::held], grad[Tile::held];
+  A value[Tile::per_thread], grad[Tile::per_thread];
   STATOR_UNROLL(1)
   for (int64_t first = 0; first < p.n; first += Tile::tile) {
     load_gradients<false>(p, tile, channels, scale, row, first, value, grad);
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) {
+    for (int i = 0; i < Tile::per_thread; ++i) {
       sums.plain += grad[i];
       sums.weighted += grad[i] * value[i];
     }

@@ -23,7 +23,7 @@ inline constexpr int row_vectors = sizeof(T) == 2 ? 1 : 2;
 template <class T, int Size>
 struct RowTile {
   using A = opmath_t<T>;
-  static constexpr int V = vector_width<T>, held = row_vectors<T> * V, tile = Size * held;
+  static constexpr int V = vector_width<T>, per_thread = row_vectors<T> * V, tile = Size * per_thread;
   int rank;
   bool vectors;
 
@@ -34,14 +34,14 @@ struct RowTile {
   STATOR_FN int count(int64_t first, int64_t n) const {
     int used = 0;
     STATOR_UNROLL()
-    for (int i = 0; i < held; ++i) used += position(i, first) < n;
+    for (int i = 0; i < per_thread; ++i) used += position(i, first) < n;
     return used;
   }
 
   // Elements from `first` on; those from n on are 0.
-  STATOR_FN void load(A (&value)[held], const T* row, int64_t first, int64_t n) const {
+  STATOR_FN void load(A (&value)[per_thread], const T* row, int64_t first, int64_t n) const {
     STATOR_UNROLL()
-    for (int i = 0; i < held; i += V) {
+    for (int i = 0; i < per_thread; i += V) {
       if (vectors) {
         const bool inside = position(i, first) < n;
         Vec<T, V> in{};
@@ -59,9 +59,9 @@ struct RowTile {
   }
 
   template <class U>
-  STATOR_FN void store(const A (&value)[held], U* row, int64_t first, int64_t n) const {
+  STATOR_FN void store(const A (&value)[per_thread], U* row, int64_t first, int64_t n) const {
     STATOR_UNROLL()
-    for (int i = 0; i < held; i += V) {
+    for (int i = 0; i < per_thread; i += V) {
       if (vectors) {
         if (position(i, first) >= n) continue;
         Items<A, V> out;
@@ -89,7 +89,7 @@ struct RowChannels {
 
 // Weights or biases of the elements that a thread holds.
 template <bool Channels, class T, int Size>
-STATOR_FN void load_weights(opmath_t<T> (&value)[RowTile<T, Size>::held], const RowTile<T, Size>& tile,
+STATOR_FN void load_weights(opmath_t<T> (&value)[RowTile<T, Size>::per_thread], const RowTile<T, Size>& tile,
                             const RowChannels& channels, const void* weights, int64_t first, int64_t n) {
   using A = opmath_t<T>;
   using Tile = RowTile<T, Size>;
@@ -98,7 +98,7 @@ STATOR_FN void load_weights(opmath_t<T> (&value)[RowTile<T, Size>::held], const 
     tile.load(value, from, first, n);
   } else {
     STATOR_UNROLL()
-    for (int i = 0; i < Tile::held; ++i) {
+    for (int i = 0; i < Tile::per_thread; ++i) {
       const bool repeats = i % Tile::V != 0 && tile.vectors && channels.whole;
       const int64_t at = tile.position(i, first);
       if (!repeats) value[i] = at < n ? convert<A>(from[channels.of(at)]) : A(0);
@@ -146,11 +146,11 @@ STATOR_FN void store_length(const params::RowNorm& p, int64_t row, RowScale<opma
 
 // Of a row that is held. A turn may be followed by one with the mean that the deviations correct, or with a factor.
 template <class T, int Size>
-STATOR_FN RowScale<opmath_t<T>> held_scale(const Group<Size>& group, const params::RowNorm& p,
+STATOR_FN RowScale<opmath_t<T>> tile_scale(const Group<Size>& group, const params::RowNorm& p,
                                            const RowTile<T, Size>& tile,
-                                           const opmath_t<T> (&value)[RowTile<T, Size>::held]) {
+                                           const opmath_t<T> (&value)[RowTile<T, Size>::per_thread]) {
   using A = opmath_t<T>;
-  constexpr int held = RowTile<T, Size>::held;
+  constexpr int per_thread = RowTile<T, Size>::per_thread;
   A mean = A(0), factor = A(1);
   bool corrected = !p.centered;
   STATOR_UNROLL(1)
@@ -158,12 +158,12 @@ STATOR_FN RowScale<opmath_t<T>> held_scale(const Group<Size>& group, const param
     if (p.centered) {
       A sum = A(0);
       STATOR_UNROLL()
-      for (int i = 0; i < held; ++i) sum += tile.position(i, 0) < p.n ? value[i] * factor - mean : A(0);
+      for (int i = 0; i < per_thread; ++i) sum += tile.position(i, 0) < p.n ? value[i] * factor - mean : A(0);
       mean += group.reduce(sum, Sum{}) / A(p.n);
     }
     A m2 = A(0);
     STATOR_UNROLL()
-    for (int i = 0; i < held; ++i) {
+    for (int i = 0; i < per_thread; ++i) {
       const A d = value[i] * factor - mean;
       m2 += tile.position(i, 0) < p.n ? d * d : A(0);
     }
@@ -171,7 +171,7 @@ STATOR_FN RowScale<opmath_t<T>> held_scale(const Group<Size>& group, const param
     if (factor == A(1) && !gives_deviation(m2, p)) {
       A largest = A(0);
       STATOR_UNROLL()
-      for (int i = 0; i < held; ++i) largest = Max{}(largest, abs(value[i]));
+      for (int i = 0; i < per_thread; ++i) largest = Max{}(largest, abs(value[i]));
       factor = SquareRange<A>::factor(group.reduce(largest, Max{}));
       if (factor != A(1)) {
         mean = A(0);
@@ -194,15 +194,15 @@ STATOR_FN Moments<A> joined_moments(const Group<Size>& group, const params::RowN
 // Adds what a thread holds, times the factor, to its moments, or to its sum of squares.
 template <class T, int Size>
 STATOR_FN void enter_moments(Moments<opmath_t<T>>& mine, const params::RowNorm& p, const RowTile<T, Size>& tile,
-                             opmath_t<T> (&value)[RowTile<T, Size>::held], int64_t first, opmath_t<T> factor) {
+                             opmath_t<T> (&value)[RowTile<T, Size>::per_thread], int64_t first, opmath_t<T> factor) {
   STATOR_UNROLL()
-  for (int i = 0; i < RowTile<T, Size>::held; ++i) value[i] *= factor;
+  for (int i = 0; i < RowTile<T, Size>::per_thread; ++i) value[i] *= factor;
   if (p.centered) {
     mine = CombineMoments{}(
         mine, moments_of(value, tile.count(first, p.n), [&](int i) { return tile.position(i, first) < p.n; }));
   } else {
     STATOR_UNROLL()
-    for (int i = 0; i < RowTile<T, Size>::held; ++i) mine.m2 += value[i] * value[i];
+    for (int i = 0; i < RowTile<T, Size>::per_thread; ++i) mine.m2 += value[i] * value[i];
   }
 }
 
@@ -211,7 +211,7 @@ template <class T, int Size>
 STATOR_FN RowScale<opmath_t<T>> long_scale(const Group<Size>& group, const params::RowNorm& p,
                                            const RowTile<T, Size>& tile, const T* row) {
   using A = opmath_t<T>;
-  A value[RowTile<T, Size>::held], factor = A(1);
+  A value[RowTile<T, Size>::per_thread], factor = A(1);
   STATOR_UNROLL(1)
   while (true) {
     Moments<A> mine{A(0), A(0), A(0)};

@@ -104,6 +104,8 @@ STATOR_FN void update_chunk(const Group& group, const params::OptimTensor& t, co
     }
     return;
   }
+
+  // Where blocks have threads: W elements at a time.
   const auto update = [=]<int W>(int64_t i, std::integral_constant<int, W>) {
     const Vec<T, W> g = load_vector<W>(grad + i);
     Vec<T, W> p;
@@ -135,6 +137,8 @@ STATOR_FN void update_chunk(const Group& group, const params::OptimTensor& t, co
         if (state.of[k] != nullptr) store_vector(state.of[k] + i, s[k]);
     }
   };
+
+  // Whole vectors where all addresses are aligned.
   constexpr int width = 4;
   constexpr size_t alignment = width * (sizeof(T) > sizeof(S) ? sizeof(T) : sizeof(S));
   if (address % (alignment < 16 ? alignment : 16) == 0 && chunk.n % width == 0)

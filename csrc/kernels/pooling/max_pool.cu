@@ -27,24 +27,24 @@ STATOR_KERNEL(Size) void max_pool_kernel(Pool p, Cut cut, int64_t rows) {
   const int64_t size = plane_size(p, true);
   if constexpr (fast_host) {
     A best[PoolTuning::tile];
-    int places[PoolTuning::tile];
+    int winners[PoolTuning::tile];
     RowWindows windows;
-    cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Place& at, int count) {
+    cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Position& at, int count) {
       windows.set(p, at.at[2], count);
       const T* const plane = x + at.plane * size;
       for (int j = 0; j < count; ++j) best[j] = -limits<A>::infinity();
       if (p.winners == nullptr) {
         fold_row(p, windows, plane, at.at[0], at.at[1], count, best, [](T v) { return convert<A>(v); }, Larger{});
       } else {
-        for (int j = 0; j < count; ++j) places[j] = -1;
-        find_row(p, windows, plane, at.at[0], at.at[1], count, best, places,
+        for (int j = 0; j < count; ++j) winners[j] = -1;
+        find_row(p, windows, plane, at.at[0], at.at[1], count, best, winners,
                  [](A v, A b) { return Larger::wins(v, b); });
-        for (int j = 0; j < count; ++j) p.winners[at.linear + j] = places[j];
+        for (int j = 0; j < count; ++j) p.winners[at.linear + j] = winners[j];
       }
       for (int j = 0; j < count; ++j) out[at.linear + j] = convert<T>(best[j]);
     });
   } else {
-    cut.for_each(group, [&](const Place& at) {
+    cut.for_each(group, [&](const Position& at) {
       const T* const plane = x + at.plane * size;
       A best = -limits<A>::infinity();
       int index = -1;

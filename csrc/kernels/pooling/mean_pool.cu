@@ -26,7 +26,7 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
   if constexpr (fast_host) {
     A sums[PoolTuning::tile];
     RowWindows windows;
-    cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Place& at, int count) {
+    cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Position& at, int count) {
       windows.set(p, at.at[2], count);
       for (int j = 0; j < count; ++j) sums[j] = A(0);
       const T* const plane = x + at.plane * size;
@@ -51,12 +51,13 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
         for (int j = 0; j < count; ++j) any |= outside[j];
         for (int j = 0; any && j < count; ++j)
           if (outside[j])
-            sums[j] = rescaled_root<T>(p, Place{at.linear + j, at.plane, {at.at[0], at.at[1], at.at[2] + j}}, sums[j]);
+            sums[j] =
+                rescaled_root<T>(p, Position{at.linear + j, at.plane, {at.at[0], at.at[1], at.at[2] + j}}, sums[j]);
       }
       for (int j = 0; j < count; ++j) out[at.linear + j] = convert<T>(sums[j]);
     });
   } else {
-    const auto finish = [&](A sum, const Place& at) {
+    const auto finish = [&](A sum, const Position& at) {
       const A mean = sum / divisor_at<A>(p, at);
       if (!powers) return convert<T>(mean);
       const A root = root_of(mean * factor, exponent);
@@ -66,7 +67,7 @@ STATOR_KERNEL(Size) void mean_pool_kernel(Pool p, Cut cut, int64_t rows, int lan
     const int64_t result = (group.block() * Size + group.rank()) >> lanes_log2;
     const int lanes = 1 << lanes_log2, lane = group.rank() & (lanes - 1);
     const bool exists = result < cut.total;
-    const Place at = cut.place(exists ? result : 0);
+    const Position at = cut.position(exists ? result : 0);
     A sum = A(0);
     if (exists) {
       const T* const plane = x + at.plane * size;

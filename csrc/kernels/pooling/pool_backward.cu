@@ -183,7 +183,7 @@ using params::PoolKind;
 
 // Calls f(index in the plane of results, their number of elements) for the windows that may have an element.
 template <class F>
-STATOR_FN void for_results(const Pool& p, const Place& at, F f) {
+STATOR_FN void for_results(const Pool& p, const Position& at, F f) {
   const Results d = results_of(p, 0, at.at[0]), h = results_of(p, 1, at.at[1]), w = results_of(p, 2, at.at[2]);
   const bool counted = p.kind != PoolKind::max && p.divisor == 0;
   STATOR_UNROLL(1)
@@ -205,7 +205,7 @@ STATOR_KERNEL_RESIDENT(Size, 4) void pool_backward_kernel(Pool p, Cut cut, param
   const Group<Size> group;
   const int64_t size = plane_size(p, false);
   const A divisor = p.divisor == 0 ? A(1) : A(p.divisor), exponent = A(p.power);
-  cut.for_each(group, [&](const Place& at) {
+  cut.for_each(group, [&](const Position& at) {
     const T* const grad = static_cast<const T*>(p.grad) + at.plane * size;
     A sum = A(0);
     if (p.kind == PoolKind::max) {

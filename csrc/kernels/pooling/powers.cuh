@@ -22,7 +22,7 @@ STATOR_FN A root_of(A v, A exponent) {
 
 // The root of a mean of powers that leave the range of A: that of the elements divided by the largest one, times it.
 template <class T, class A>
-STATOR_COLD A rescaled_root(const Pool& p, const Place& at, A otherwise) {
+STATOR_COLD A rescaled_root(const Pool& p, const Position& at, A otherwise) {
   const T* const plane = static_cast<const T*>(p.x) + at.plane * plane_size(p, true);
   const A exponent = A(p.power);
   A largest = A(0), sum = A(0);

@@ -102,7 +102,7 @@ STATOR_FN void fold_row(const Pool& p, const RowWindows& windows, const T* plane
 // The largest elements of the windows of a row of results, and their indices in the plane, each in the window's order.
 template <class A, class T, class Wins>
 STATOR_FN void find_row(const Pool& p, const RowWindows& windows, const T* plane, int od, int oh, int count,
-                        A* STATOR_RESTRICT best, int* STATOR_RESTRICT places, Wins wins) {
+                        A* STATOR_RESTRICT best, int* STATOR_RESTRICT winners, Wins wins) {
   const PoolAxis& axis = p.axes[2];
   const Window d = window_of(p, 0, od), h = window_of(p, 1, oh);
   for (int i = d.first; i < d.end; i += p.axes[0].dilation)
@@ -111,9 +111,9 @@ STATOR_FN void find_row(const Pool& p, const RowWindows& windows, const T* plane
       const T* STATOR_RESTRICT const row = plane + line;
       const auto take = [&](int o, int k) {
         const A v = convert<A>(row[k]);
-        const bool better = wins(v, best[o]) | (places[o] < 0);
+        const bool better = wins(v, best[o]) | (winners[o] < 0);
         best[o] = better ? v : best[o];
-        places[o] = better ? line + k : places[o];
+        winners[o] = better ? line + k : winners[o];
       };
       if (p.adaptive) {
         for (int o = 0; o < count; ++o)

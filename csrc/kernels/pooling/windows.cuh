@@ -106,7 +106,7 @@ inline Cut cut_of(const params::Pool& p, bool in) {
 // Calls f(index in the plane) for the elements of a result's window, in their order; or for every `lanes`-th of each
 // row, from one on.
 template <class F>
-STATOR_FN void for_window(const Pool& p, const Place& at, F f, int lane = 0, int lanes = 1) {
+STATOR_FN void for_window(const Pool& p, const Position& at, F f, int lane = 0, int lanes = 1) {
   const Window d = window_of(p, 0, at.at[0]), h = window_of(p, 1, at.at[1]), w = window_of(p, 2, at.at[2]);
   STATOR_UNROLL(1)
   for (int i = d.first; i < d.end; i += p.axes[0].dilation) {
@@ -129,7 +129,7 @@ STATOR_FN int64_t plane_size(const params::Pool& p, bool in) {
 
 // What the sum of a result's window is divided by.
 template <class A>
-STATOR_FN A divisor_at(const Pool& p, const Place& at) {
+STATOR_FN A divisor_at(const Pool& p, const Position& at) {
   if (p.divisor != 0) return A(p.divisor);
   return A(window_of(p, 0, at.at[0]).count) * A(window_of(p, 1, at.at[1]).count) * A(window_of(p, 2, at.at[2]).count);
 }

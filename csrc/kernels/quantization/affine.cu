@@ -66,7 +66,7 @@ STATOR_FN void convert_vector(const params::Affine& p, const LineDivisors& divis
   Vec<Out, N> y;
   STATOR_UNROLL(1)
   for (int begin = 0; begin < N;) {  // once, unless a line ends within the vector
-    const LinePlace at = place_of(p.lines, divisors, i + begin);
+    const LinePosition at = line_position(p.lines, divisors, i + begin);
     const int end = at.left < N - begin ? begin + int(at.left) : N;
     auto own = numbers(number_at<A>(p.scale, at.number), number_at<A>(p.zero, at.number));
     STATOR_UNROLL()
@@ -152,7 +152,7 @@ STATOR_KERNEL(Size) void convert_kernel(params::Affine p, LineDivisors divisors,
   const int64_t last = first + ConvertTuning::tile < p.lines.size ? first + ConvertTuning::tile : p.lines.size;
   if constexpr (fast_host) {
     for (int64_t i = first; i < last;) {
-      const LinePlace at = place_of(p.lines, divisors, i);
+      const LinePosition at = line_position(p.lines, divisors, i);
       const int64_t n = at.left < last - i ? at.left : last - i;
       convert_run<T, A>(p, i, n, at.number);
       i += n;

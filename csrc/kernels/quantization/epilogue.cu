@@ -168,11 +168,11 @@ struct WindowTuning {
 };
 
 // Where a window begins, which may be before its image.
-struct WindowPlace {
+struct WindowOrigin {
   const uint8_t* image;
   int64_t at[3];
 
-  STATOR_FN WindowPlace(const params::ByteWindows& p, int64_t window) {
+  STATOR_FN WindowOrigin(const params::ByteWindows& p, int64_t window) {
     STATOR_UNROLL()
     for (int d = 2; d >= 0; --d) {
       const int64_t rest = window / p.windows[d];
@@ -183,18 +183,18 @@ struct WindowPlace {
   }
 };
 
-STATOR_FN uint8_t tap_of(const params::ByteWindows& p, const WindowPlace& place, int32_t k, uint8_t padding) {
+STATOR_FN uint8_t tap_of(const params::ByteWindows& p, const WindowOrigin& origin, int32_t k, uint8_t padding) {
   int64_t at[3];
   bool inside = true;
   STATOR_UNROLL()
   for (int d = 2; d >= 0; --d) {
     const int32_t rest = k / int32_t(p.kernel[d]);
-    at[d] = place.at[d] + (k - rest * int32_t(p.kernel[d])) * p.dilation[d];
+    at[d] = origin.at[d] + (k - rest * int32_t(p.kernel[d])) * p.dilation[d];
     inside &= at[d] >= 0 && at[d] < p.extent[d];
     k = rest;
   }
   if (!inside) return padding;
-  return uint8_t(place.image[((k * p.extent[0] + at[0]) * p.extent[1] + at[1]) * p.extent[2] + at[2]] ^ p.flip);
+  return uint8_t(origin.image[((k * p.extent[0] + at[0]) * p.extent[1] + at[1]) * p.extent[2] + at[2]] ^ p.flip);
 }
 
 template <int Size>
@@ -205,15 +205,15 @@ STATOR_KERNEL(Size) void byte_windows_kernel(params::ByteWindows p, int64_t each
   if constexpr (fast_host) {
     const int64_t channels = p.channels / p.groups, width = p.kernel[2], step = p.dilation[2];
     for (int64_t w = begin; w < end; ++w) {
-      const WindowPlace place(p, w);
+      const WindowOrigin origin(p, w);
       uint8_t* out = p.out + w * length;
-      const int64_t x = place.at[2];
+      const int64_t x = origin.at[2];
       const bool inside = x >= 0 && x + (width - 1) * step < p.extent[2];
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t kz = 0; kz < p.kernel[0]; ++kz)
           for (int64_t ky = 0; ky < p.kernel[1]; ++ky, out += width) {
-            const int64_t z = place.at[0] + kz * p.dilation[0], y = place.at[1] + ky * p.dilation[1];
-            const uint8_t* from = place.image + ((c * p.extent[0] + z) * p.extent[1] + y) * p.extent[2] + x;
+            const int64_t z = origin.at[0] + kz * p.dilation[0], y = origin.at[1] + ky * p.dilation[1];
+            const uint8_t* from = origin.image + ((c * p.extent[0] + z) * p.extent[1] + y) * p.extent[2] + x;
             if (z < 0 || z >= p.extent[0] || y < 0 || y >= p.extent[1])
               for (int64_t k = 0; k < width; ++k) out[k] = padding;
             else if (inside)
@@ -230,14 +230,14 @@ STATOR_KERNEL(Size) void byte_windows_kernel(params::ByteWindows p, int64_t each
     const int64_t units = fours ? length / 4 : length;
     group.for_each((end - begin) * units, [&](int64_t u) {
       const int64_t w = begin + u / units, k = (u % units) * (fours ? 4 : 1);
-      const WindowPlace place(p, w);
+      const WindowOrigin origin(p, w);
       if (fours) {
         Vec<uint8_t, 4> v;
         STATOR_UNROLL()
-        for (int j = 0; j < 4; ++j) v[j] = tap_of(p, place, int32_t(k + j), padding);
+        for (int j = 0; j < 4; ++j) v[j] = tap_of(p, origin, int32_t(k + j), padding);
         store_vector(p.out + w * length + k, v);
       } else {
-        p.out[w * length + k] = tap_of(p, place, int32_t(k), padding);
+        p.out[w * length + k] = tap_of(p, origin, int32_t(k), padding);
       }
     });
   }

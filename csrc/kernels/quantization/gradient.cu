@@ -75,7 +75,7 @@ STATOR_FN void gradient_columns(const params::AffineGradient& p, const LineDivis
   const int64_t per = (p.range_pitch + p.range - 1) / p.range, o = range / per, from = range % per * p.range;
   const int64_t lines = p.range_pitch - from < p.range ? p.range_pitch - from : p.range;
   const int64_t line = o * p.range_pitch + from;
-  const int64_t number = place_of(l, divisors, line * l.length).number + first;
+  const int64_t number = line_position(l, divisors, line * l.length).number + first;
   A scale[most], zero[most], scale_sum[most], zero_sum[most];
   for (int64_t k = 0; k < columns; ++k) {
     scale[k] = plain_at<A>(p.of.scale, number + k);

@@ -14,7 +14,7 @@
 namespace stator::STATOR_TARGET::quantization {
 
 // The position of an element: what is left of its line, and its number or that of the line's begin.
-struct LinePlace {
+struct LinePosition {
   int64_t left, number;
 };
 STATOR_HD bool have_one_scale(const params::ScaleLines& l) { return l.pitch == l.size && l.per == 1 && !l.varying; }
@@ -24,7 +24,7 @@ struct LineDivisors {
 
   explicit LineDivisors(const params::ScaleLines& l) : pitch(l.pitch), length(l.length), group(l.group) {}
 };
-STATOR_FN LinePlace place_of(const params::ScaleLines& l, const LineDivisors& d, int64_t i) {
+STATOR_FN LinePosition line_position(const params::ScaleLines& l, const LineDivisors& d, int64_t i) {
   int64_t r, c;
   const int64_t o = d.pitch.divmod(i, r), b = d.length.divmod(r, c);
   const int64_t line = l.length - c, stretch = l.pitch - r;

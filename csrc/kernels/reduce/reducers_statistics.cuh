@@ -93,8 +93,8 @@ struct MomentsOf {
         move_pivot(j, step == 1 ? 0.5 : step == 3 ? 0.25 : 0.125);
     }
     // By the mean of the deviations, or less if NaNs were left out. Where that overflows, the pivot stays.
-    STATOR_FN void move_pivot(int j, double share) {
-      const Value moved = pivot[j] + s1[j] * Value(share), by = moved - pivot[j];
+    STATOR_FN void move_pivot(int j, double fraction) {
+      const Value moved = pivot[j] + s1[j] * Value(fraction), by = moved - pivot[j];
       const Value rest = s1[j] - by * Value(n[j]);
       const double less = inner(by, s1[j] + rest);
       if (!isfinite(less)) return;
@@ -119,15 +119,15 @@ struct MomentsOf {
 
   // Moves the mean hi + lo towards `other` by `share` of their difference d. The difference of infinities is NaN, and
   // then the sum of both is the mean.
-  STATOR_FN static void move(double& hi, double& lo, double other, double d, double share) {
-    if (isfinite(d)) return add_exactly(hi, lo, d * share);
+  STATOR_FN static void move(double& hi, double& lo, double other, double d, double fraction) {
+    if (isfinite(d)) return add_exactly(hi, lo, d * fraction);
     hi += other;
     lo = 0;
   }
   STATOR_FN static void move(complex<double>& hi, complex<double>& lo, complex<double> other, complex<double> d,
-                             double share) {
-    move(hi.re, lo.re, other.re, d.re, share);
-    move(hi.im, lo.im, other.im, d.im, share);
+                             double fraction) {
+    move(hi.re, lo.re, other.re, d.re, fraction);
+    move(hi.im, lo.im, other.im, d.im, fraction);
   }
   STATOR_FN static double undefined(double) { return limits<double>::nan(); }
   STATOR_FN static complex<double> undefined(complex<double>) { return {limits<double>::nan(), limits<double>::nan()}; }
@@ -143,11 +143,11 @@ struct MomentsOf {
   STATOR_FN Acc combine(Acc a, Acc b) const {
     if (a.n == 0) return b;
     if (b.n == 0) return a;
-    const double n = a.n + b.n, share = b.n / n;
+    const double n = a.n + b.n, fraction = b.n / n;
     const Value d = (b.mean.hi - a.mean.hi) + (b.mean.lo - a.mean.lo);
     Compensated<Value> mean = a.mean;
-    move(mean.hi, mean.lo, b.mean.hi, d, share);
-    return {n, mean, a.m2 + b.m2 + squared(d) * a.n * share};
+    move(mean.hi, mean.lo, b.mean.hi, d, fraction);
+    return {n, mean, a.m2 + b.m2 + squared(d) * a.n * fraction};
   }
   STATOR_FN Value finish(Acc acc, int64_t) const {
     if (mode.finish == Finish::mean) return acc.n > 0 ? compensated(acc.mean.hi, acc.mean.lo) : undefined(Value(0));

@@ -28,11 +28,11 @@ struct ColumnRun {
 // The elements of a run as A: in place or converted, before they are used, because loops that convert and accumulate do
 // not become vector instructions.
 template <class A, class T>
-struct Run {
+struct ConvertedRun {
   A converted[std::is_same_v<A, T> ? 1 : run_length<void>];
   const A* x;
 
-  STATOR_FN Run(const T* p, int n) {
+  STATOR_FN ConvertedRun(const T* p, int n) {
     if constexpr (std::is_same_v<A, T>) {
       x = p;
     } else {
@@ -77,7 +77,7 @@ template <class In, class C>
   requires std::is_arithmetic_v<typename ProductOf<In, C>::Acc>
 STATOR_FN typename ProductOf<In, C>::Acc run_of(const ProductOf<In, C>&, const In* p, int n) {
   using A = typename ProductOf<In, C>::Acc;
-  const Run<A, In> run(p, n);
+  const ConvertedRun<A, In> run(p, n);
   return reduce_lanes<A>(n, Product{}, [&](int64_t i) { return run.x[i]; });
 }
 
@@ -116,7 +116,7 @@ STATOR_FN typename MomentsOf<In>::Acc moments_of_deviations(const MomentsOf<In>&
 template <bool SkipNan, class In>
 STATOR_FN typename MomentsOf<In>::Acc moments_of_run(const MomentsOf<In>& r, const In* p, int n) {
   using Value = typename MomentsOf<In>::Value;
-  const Run<Value, In> run(p, n);
+  const ConvertedRun<Value, In> run(p, n);
   const Value* const x = run.x;
   const auto counted = [=](int64_t i) { return !SkipNan || x[i] == x[i]; };
   double count = n;
@@ -184,7 +184,7 @@ STATOR_FN void run_of_columns(const MomentsOf<In>& r, const In* const* row, int 
 template <class In>
   requires(!is_complex<In>)
 STATOR_FN typename EuclideanOf<In>::Acc run_of(const EuclideanOf<In>& r, const In* p, int n) {
-  const Run<double, In> run(p, n);
+  const ConvertedRun<double, In> run(p, n);
   return r.widen(reduce_lanes<double>(n, Sum{}, [&](int64_t i) { return run.x[i] * run.x[i]; }));
 }
 

@@ -17,7 +17,7 @@ inline constexpr A far_away = A(1 << 30);
 // A coordinate along an axis and its derivative by the grid's number.
 template <class A>
 struct Coordinate {
-  A place, slope;
+  A position, slope;
 };
 
 // From -1 .. 1 to elements.
@@ -35,26 +35,26 @@ STATOR_FN Coordinate<A> padded(Coordinate<A> c, int extent, GridPadding padding,
   if (padding == GridPadding::reflection) {
     const A low = align_corners ? A(0) : A(-0.5), span = align_corners ? A(extent - 1) : A(extent);
     if (span == A(0)) return {A(0), A(0)};
-    A from = c.place - low;
+    A from = c.position - low;
     if (from < A(0)) {
       from = -from;
       c.slope = -c.slope;
     }
     const A flips = floor(from / span), rest = from - flips * span;
     const bool odd = flips - A(2) * floor(flips / A(2)) != A(0);
-    c.place = low + (odd ? span - rest : rest);
+    c.position = low + (odd ? span - rest : rest);
     if (odd) c.slope = -c.slope;
   }
-  if (!(c.place > A(0))) return {A(0), A(0)};
-  if (c.place >= A(extent - 1)) return {A(extent - 1), A(0)};
+  if (!(c.position > A(0))) return {A(0), A(0)};
+  if (c.position >= A(extent - 1)) return {A(extent - 1), A(0)};
   return c;
 }
 
 // A position that an int holds: beyond all elements where it is not a number or too far away.
 template <class A>
-STATOR_FN A held(A place) {
-  place = place < far_away<A> ? place : place != place ? -far_away<A> : far_away<A>;
-  return place > -far_away<A> ? place : -far_away<A>;
+STATOR_FN A limited(A position) {
+  position = position < far_away<A> ? position : position != position ? -far_away<A> : far_away<A>;
+  return position > -far_away<A> ? position : -far_away<A>;
 }
 
 // The taps of an axis; those outside are at -1. slope: the derivative of a weight by the grid's number.
@@ -72,8 +72,8 @@ STATOR_FN GridAxis<A, N> grid_axis(const GridSample& p, int axis, A number) {
   GridAxis<A, N> found;
   Coordinate<A> c = coordinate_of(number, extent, p.align_corners);
   if constexpr (N != 4) c = padded(c, extent, p.padding, p.align_corners);
-  if (N != 4 || p.padding == GridPadding::zeros) c.place = held(c.place);
-  const A whole = floor(c.place), t = c.place - whole;
+  if (N != 4 || p.padding == GridPadding::zeros) c.position = limited(c.position);
+  const A whole = floor(c.position), t = c.position - whole;
   if constexpr (N == 4) {
     const A behind = t == t ? t : A(0);  // not of infinity, all of whose taps are one element
     cubic_weights(behind, found.weight);
@@ -82,7 +82,7 @@ STATOR_FN GridAxis<A, N> grid_axis(const GridSample& p, int axis, A number) {
     for (int k = 0; k < N; ++k) {
       found.slope[k] *= c.slope;
       const Coordinate<A> tap = padded(Coordinate<A>{whole + A(k - 1), A(0)}, extent, p.padding, p.align_corners);
-      found.at[k] = inside(int(floor(tap.place)), extent);
+      found.at[k] = inside(int(floor(tap.position)), extent);
     }
     return found;
   }
@@ -163,41 +163,41 @@ struct LineTuning {
 
 // Along an axis: the first of two neighbours, or the nearest, and for two how far after the first a position is.
 template <class A>
-struct AxisPlaces {
+struct AxisCells {
   int first[LineTuning::step];
   A behind[LineTuning::step];
 };
 // And how these positions change with the grid's numbers.
 template <class A>
-struct AxisSlopes : AxisPlaces<A> {
+struct AxisSlopes : AxisCells<A> {
   A slope[LineTuning::step];
 };
 
 // padding, corners: as types, so that loops are without branches.
-template <bool Nearest, class Padding, class Corners, template <class> class Places, class A, class T>
-STATOR_FN void find_places(const T* STATOR_RESTRICT grid, int axes, int extent, Padding padding, Corners corners,
-                           int count, Places<A>& places) {
+template <bool Nearest, class Padding, class Corners, template <class> class Cells, class A, class T>
+STATOR_FN void find_cells(const T* STATOR_RESTRICT grid, int axes, int extent, Padding padding, Corners corners,
+                          int count, Cells<A>& cells) {
   for (int o = 0; o < count; ++o) {
     const Coordinate<A> c =
         padded(coordinate_of(convert<A>(grid[int64_t(o) * axes]), extent, corners()), extent, padding(), corners());
-    const A place = held(c.place), whole = floor(place), t = place - whole;
+    const A position = limited(c.position), whole = floor(position), t = position - whole;
     const int first = int(whole);
     const bool up = (t > A(0.5)) | ((t == A(0.5)) & ((first & 1) != 0));
-    places.first[o] = Nearest ? first + int(up) : first;
-    places.behind[o] = t;
-    if constexpr (requires { places.slope; }) places.slope[o] = c.slope;
+    cells.first[o] = Nearest ? first + int(up) : first;
+    cells.behind[o] = t;
+    if constexpr (requires { cells.slope; }) cells.slope[o] = c.slope;
   }
 }
 
 // Those of `count` positions of a grid along an axis.
-template <bool Nearest, template <class> class Places, class A, class T>
-STATOR_COLD void find_places(const GridSample& p, const T* grid, int axis, int count, Places<A>& places) {
+template <bool Nearest, template <class> class Cells, class A, class T>
+STATOR_COLD void find_cells(const GridSample& p, const T* grid, int axis, int count, Cells<A>& cells) {
   const auto with_corners = [&](auto padding) {
     const T* const numbers = grid + (GridSample::dims - 1 - axis);
     if (p.align_corners)
-      find_places<Nearest>(numbers, p.axes, p.in[axis], padding, std::true_type{}, count, places);
+      find_cells<Nearest>(numbers, p.axes, p.in[axis], padding, std::true_type{}, count, cells);
     else
-      find_places<Nearest>(numbers, p.axes, p.in[axis], padding, std::false_type{}, count, places);
+      find_cells<Nearest>(numbers, p.axes, p.in[axis], padding, std::false_type{}, count, cells);
   };
   if (p.padding == GridPadding::zeros)
     with_corners(std::integral_constant<GridPadding, GridPadding::zeros>{});
@@ -220,11 +220,11 @@ struct LineTable {
 template <int Width, int Rows, class T, class A>
 STATOR_FN void fill_table(const GridSample& p, const T* grid, int begin, int count, LineTable<Width, Rows, A>& table) {
   constexpr bool nearest = Width == 1;
-  AxisPlaces<A> d, h, w;
-  find_places<nearest>(p, grid, 2, count, w);
-  find_places<nearest>(p, grid, 1, count, h);
+  AxisCells<A> d, h, w;
+  find_cells<nearest>(p, grid, 2, count, w);
+  find_cells<nearest>(p, grid, 1, count, h);
   if (p.axes == 3)
-    find_places<nearest>(p, grid, 0, count, d);
+    find_cells<nearest>(p, grid, 0, count, d);
   else
     for (int o = 0; o < count; ++o) {
       d.first[o] = 0;
@@ -345,8 +345,8 @@ STATOR_KERNEL(Size) void grid_lines_kernel(GridSample p, int64_t tiles, int posi
 
 // As many positions for a block as leave each worker some blocks.
 inline int positions_of(const params::Queue& q, const GridSample& p) {
-  const int64_t wanted = waves(*q.limits, 1), share = ceil_div(p.samples * p.points, wanted);
-  return int(std::clamp<int64_t>(ceil_div(share, LineTuning::step), 1, LineTuning::steps)) * LineTuning::step;
+  const int64_t wanted = waves(*q.limits, 1), per_block = ceil_div(p.samples * p.points, wanted);
+  return int(std::clamp<int64_t>(ceil_div(per_block, LineTuning::step), 1, LineTuning::steps)) * LineTuning::step;
 }
 
 }  // namespace stator::STATOR_TARGET::resampling

@@ -31,15 +31,15 @@ struct AxisTaps {
         }
       }
     } else {
-      AxisSlopes<A> places;
-      find_places<N == 1>(p, grid, axis, count, places);
+      AxisSlopes<A> cells;
+      find_cells<N == 1>(p, grid, axis, count, cells);
       for (int k = 0; k < N; ++k)
         for (int o = 0; o < count; ++o) {
-          const int element = places.first[o] + k;
-          const A after = places.behind[o];
+          const int element = cells.first[o] + k;
+          const A after = cells.behind[o];
           at[k][o] = uint32_t(element) < uint32_t(p.in[axis]) ? element : -1;
           weight[k][o] = N == 1 ? A(1) : k == 1 ? after : A(1) - after;
-          slope[k][o] = N == 1 ? A(0) : k == 1 ? places.slope[o] : -places.slope[o];
+          slope[k][o] = N == 1 ? A(0) : k == 1 ? cells.slope[o] : -cells.slope[o];
         }
     }
   }

@@ -53,7 +53,7 @@ STATOR_FN void interpolate_rows(const Group<Size>& group, const Interpolate& p, 
   const T* const x = static_cast<const T*>(p.x);
   T* const out = static_cast<T*>(p.out);
   const int64_t size = int64_t(p.in[0]) * p.in[1] * p.in[2];
-  const auto element = [&](const Place& at) {
+  const auto element = [&](const Position& at) {
     const T* const plane = x + at.plane * size;
     const Taps<A, N> d = axis_taps<N, A>(p, 0, at.at[0]), h = axis_taps<N, A>(p, 1, at.at[1]),
                      w = axis_taps<N, A>(p, 2, at.at[2]);
@@ -82,7 +82,7 @@ STATOR_FN void interpolate_rows(const Group<Size>& group, const Interpolate& p, 
   constexpr int tile = InterpolateTuning::tile;
   int from[N][tile], begin = -1, first = 0, width = 0;
   A weight[N][tile];
-  cut.template for_rows<tile>(group, cut.rows_per_block(), [&](Place at, int count) {
+  cut.template for_rows<tile>(group, cut.rows_per_block(), [&](Position at, int count) {
     if (begin != at.at[2]) {  // another tile of the row than before
       begin = at.at[2];
       int last = 0;

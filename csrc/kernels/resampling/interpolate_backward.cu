@@ -108,7 +108,7 @@ template <int N, class T, int Size>
 STATOR_FN void slopes_of_block(const Group<Size>& group, const Interpolate& p, const SlopeCut& cut, int64_t rows) {
   using A = opmath_t<T>;
   const int64_t size = int64_t(p.out_extent[0]) * p.out_extent[1] * p.out_extent[2];
-  const auto element = [&](const Place& at) {
+  const auto element = [&](const Position& at) {
     const T* const grad = static_cast<const T*>(p.x) + at.plane * size;
     const Reach d = reach_of(p, 0, at.at[0]), h = reach_of(p, 1, at.at[1]), w = reach_of(p, 2, at.at[2]);
     A sum = A(0);
@@ -163,8 +163,8 @@ STATOR_KERNEL(Size) void interpolate_backward_tile_kernel(Interpolate p, TileCut
 void interpolate_backward(const params::Queue& q, const Interpolate& p) {
   const SlopeCut cut(p.planes, p.in[0], p.in[1], p.in[2]);
   // Blocks of the fast host are as large as leaves each worker some of them, because each makes its tables.
-  const int64_t share = ceil_div(cut.total / p.in[2], waves(*q.limits, 1)),
-                rows = std::max(cut.rows_per_block(), share);
+  const int64_t least = ceil_div(cut.total / p.in[2], waves(*q.limits, 1)),
+                rows = std::max(cut.rows_per_block(), least);
   visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (!fast_host)
       if (fits_slopes<opmath_t<T>>(p, 1) && fits_slopes<opmath_t<T>>(p, 2)) {

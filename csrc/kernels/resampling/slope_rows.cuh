@@ -145,7 +145,7 @@ struct KeptRows {
 // A row of a tile's elements. grad: the plane's results. `kept` is of these planes where Spread.
 template <bool Spread, class T, class A = opmath_t<T>>
 STATOR_FN void slopes_of_row(const Interpolate& p, const SlopeTable<A> (&table)[Interpolate::dims], const T* grad,
-                             const Place& at, KeptRows<A>& kept, T* STATOR_RESTRICT out) {
+                             const Position& at, KeptRows<A>& kept, T* STATOR_RESTRICT out) {
   constexpr bool direct = std::is_same_v<A, T>;
   const SlopeTable<A>& line = table[2];
   A column[SlopeTuning::columns], own[direct ? 1 : SlopeTuning::tile];
@@ -194,7 +194,7 @@ STATOR_FN void slopes_of_rows(const Interpolate& p, int64_t first, int64_t end, 
   for (int left = 0; left < p.in[2]; left += tile[2]) {
     table[2].template set<N>(p, 2, left, left + tile[2] < p.in[2] ? tile[2] : p.in[2] - left);
     kept.clear();
-    Place at{first * p.in[2] + left, first / in_rows, {int(first % in_rows / p.in[1]), int(first % p.in[1]), left}};
+    Position at{first * p.in[2] + left, first / in_rows, {int(first % in_rows / p.in[1]), int(first % p.in[1]), left}};
     for (int64_t row = first; row < end; ++row, at.linear += p.in[2]) {
       for (int axis = 0; axis < 2; ++axis) {
         if (uint32_t(at.at[axis] - table[axis].begin) < uint32_t(table[axis].count)) continue;
@@ -204,7 +204,7 @@ STATOR_FN void slopes_of_rows(const Interpolate& p, int64_t first, int64_t end, 
       const T* const grad = static_cast<const T*>(p.x) + at.plane * out_rows * p.out_extent[2];
       T* const out = static_cast<T*>(p.out) + at.linear;
       if (!table[0].fits || !table[1].fits || !table[2].fits) {
-        Place one = at;
+        Position one = at;
         for (int o = 0; o < table[2].count; ++o, ++one.at[2], ++one.linear) element(one);
       } else if (out_rows < in_rows) {
         slopes_of_row<true>(p, table, grad, at, kept, out);

@@ -55,14 +55,14 @@ STATOR_FN Taps<A, N> axis_taps(const Interpolate& p, int axis, int o) {
   const int in = p.in[axis];
   Taps<A, N> taps;
   if constexpr (N == 1) {
-    const float place = p.mode == Interpolation::nearest ? float(o) : float(o) + 0.5f;
-    taps.at[0] = clamped(int(floor(place * float(p.scale[axis]))), in);
+    const float position = p.mode == Interpolation::nearest ? float(o) : float(o) + 0.5f;
+    taps.at[0] = clamped(int(floor(position * float(p.scale[axis]))), in);
     taps.weight[0] = A(1);
   } else {
     const A scale = A(p.scale[axis]);
-    A place = p.align_corners ? scale * A(o) : scale * (A(o) + A(0.5)) - A(0.5);
-    if (N == 2 && place < A(0)) place = A(0);
-    const A whole = floor(place), t = place - whole;
+    A position = p.align_corners ? scale * A(o) : scale * (A(o) + A(0.5)) - A(0.5);
+    if (N == 2 && position < A(0)) position = A(0);
+    const A whole = floor(position), t = position - whole;
     const int first = int(whole);
     if constexpr (N == 2) {
       taps.at[0] = clamped(first, in);

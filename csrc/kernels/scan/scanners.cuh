@@ -202,10 +202,10 @@ struct LogSumExpScan {
   STATOR_FN void step(Acc& acc, C v, int64_t) const {
     const bool more = v > acc.largest;
     const C distance = v == acc.largest ? C(0) : more ? acc.largest - v : v - acc.largest;
-    const C share = v == -limits<C>::infinity() ? C(0) : libm::polynomial_exp(distance);
+    const C factor = v == -limits<C>::infinity() ? C(0) : libm::polynomial_exp(distance);
     C hi = acc.hi, lo = acc.lo;
-    add_exactly(hi, lo, more ? C(1) : share);
-    acc = {more ? v : acc.largest, more ? hi * share : hi, more ? lo * share : lo};
+    add_exactly(hi, lo, more ? C(1) : factor);
+    acc = {more ? v : acc.largest, more ? hi * factor : hi, more ? lo * factor : lo};
   }
   STATOR_FN C value(Acc acc) const { return acc.largest + log1p(compensated(acc.hi, acc.lo)); }
 

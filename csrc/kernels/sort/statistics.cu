@@ -41,7 +41,7 @@ void quantile(const params::Queue& q, const params::Quantile& p) {
          tile);
 }
 
-struct Run {
+struct EqualRun {
   int64_t length, end;  // end: its last element
 };
 struct LongestRun {
@@ -49,19 +49,19 @@ struct LongestRun {
   STATOR_FN static constexpr A identity() {
     return {0, std::numeric_limits<int64_t>::max()};
   }
-  STATOR_FN Run operator()(Run a, Run b) const {
+  STATOR_FN EqualRun operator()(EqualRun a, EqualRun b) const {
     return a.length > b.length || (a.length == b.length && a.end < b.end) ? a : b;
   }
 };
 
 // Fast host: the first of the longest runs of n sorted items. The starts of the runs of a chunk are found in vectors.
 template <class K, class Item>
-STATOR_CALL Run longest_run(const Codec<K>& codec, const Item* sorted, int64_t n) {
+STATOR_CALL EqualRun longest_run(const Codec<K>& codec, const Item* sorted, int64_t n) {
   constexpr int64_t chunk = 512;
   const Codec<K> own = codec;
   uint8_t head[chunk];
   int64_t start = 0;
-  Run best{0, 0};
+  EqualRun best{0, 0};
   for (int64_t first = 0; first < n; first += chunk) {
     const int count = int(n - first < chunk ? n - first : chunk);
     const Item* const at = sorted + first;
@@ -77,12 +77,12 @@ STATOR_CALL Run longest_run(const Codec<K>& codec, const Item* sorted, int64_t n
 
 // Blocks with threads: the same. The thread that finds the end of a run searches for its start.
 template <int Size>
-STATOR_FN Run longest_run(const Group<Size>& group, const params::Mode& p, const Codec<uint64_t>& codec,
-                          int64_t start) {
+STATOR_FN EqualRun longest_run(const Group<Size>& group, const params::Mode& p, const Codec<uint64_t>& codec,
+                               int64_t start) {
   const auto key = [=](int64_t i) { return codec.ordinal(codec.load(p.sorted, start + i)); };
-  return group.template map_reduce<Run>(p.n, LongestRun{}, [=](int64_t i) {
+  return group.template map_reduce<EqualRun>(p.n, LongestRun{}, [=](int64_t i) {
     const uint64_t own = key(i);
-    if (i + 1 < p.n && key(i + 1) == own) return LongestRun::identity<Run>();  // not the end of a run
+    if (i + 1 < p.n && key(i + 1) == own) return LongestRun::identity<EqualRun>();  // not the end of a run
     int64_t low = i, step = 1;  // exponential search for an element before the run, then binary search
     while (low - step >= 0 && key(low - step) == own) {
       low -= step;
@@ -93,7 +93,7 @@ STATOR_FN Run longest_run(const Group<Size>& group, const params::Mode& p, const
       const int64_t middle = outside + (low - outside) / 2;
       (key(middle) == own ? low : outside) = middle;
     }
-    return Run{i - low + 1, i};
+    return EqualRun{i - low + 1, i};
   });
 }
 
@@ -102,7 +102,7 @@ STATOR_KERNEL(Size) void mode_kernel(params::Mode p) {
   const Group<Size> group;
   const Codec<uint64_t> codec(p.key);
   const int64_t start = group.block() * p.n;
-  Run best{};
+  EqualRun best{};
   if constexpr (fast_host) {
     with_items(p.sorted, codec.itemsize, [&]<class Item>(const Item* items) {
       using K = std::conditional_t<sizeof(Item) == 8, uint64_t, uint32_t>;
