@@ -91,49 +91,4 @@ STATOR_CALL void store_items(void* base, DType d, int64_t at, Items<C, N> value)
 #undef STATOR_CASE
 }
 
-namespace detail {
-template <class T, int V, int Batch>
-struct Rows {
-  Vec<T, V> row[Batch];
-};
-template <int V, int Batch, int Step, class T>
-STATOR_FN Rows<T, V, Batch> load_rows(const T* p) {
-  Rows<T, V, Batch> rows;
-  STATOR_UNROLL()
-  for (int b = 0; b < Batch; ++b) rows.row[b] = load_vector<V>(p + int64_t(b) * Step * V);
-  return rows;
-}
-// All loads come before the first store, because the compiler cannot move a load across it: out may be an input.
-template <int V, int Batch, int Step, class T, class F, class... Loaded>
-STATOR_FN void store_rows(T* out, F f, const Loaded&... x) {
-  STATOR_UNROLL()
-  for (int b = 0; b < Batch; ++b) {
-    Vec<T, V> y;
-    STATOR_UNROLL()
-    for (int k = 0; k < V; ++k) y[k] = f(x.row[b][k]...);
-    store_vector(out + int64_t(b) * Step * V, y);
-  }
-}
-}  // namespace detail
-
-// out[i] = f(in[i]...) for i in [0, n), by the threads of one block. `out` may be one of the inputs. V > 1 requires
-// every pointer to be aligned to V elements.
-template <int V, class Group, class T, class F, class... In>
-STATOR_FN void map_contiguous(const Group& group, int64_t n, T* out, F f, const In*... in) {
-  if constexpr (fast_host || V == 1) {
-    group.for_each(n, [=](int64_t i) { out[i] = f(in[i]...); });
-  } else {
-    constexpr int batch = 4;
-    constexpr int step = Group::size;
-    const int64_t vectors = n / V;
-    int64_t v = group.rank();
-    for (; v + int64_t(batch - 1) * step < vectors; v += int64_t(batch) * step)
-      detail::store_rows<V, batch, step>(out + v * V, f, detail::load_rows<V, batch, step>(in + v * V)...);
-    for (; v < vectors; v += step)
-      detail::store_rows<V, 1, step>(out + v * V, f, detail::load_rows<V, 1, step>(in + v * V)...);
-    const int64_t i = vectors * V + group.rank();
-    if (i < n) out[i] = f(in[i]...);
-  }
-}
-
 }  // namespace stator::STATOR_TARGET

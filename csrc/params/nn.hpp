@@ -25,7 +25,7 @@ struct Softmax {
 // Softmax of factor * (x + noise) over the elements that a mask and `causal` leave, its logarithm, or 1 at the largest
 // of them. The other elements are 0, or -inf of the logarithm. Backward: the gradient of the logarithm, 0 for the other
 // elements, whose own do not count.
-struct ChosenSoftmax {
+struct MaskedSoftmax {
   Softmax of;  // without scratch
   const bool* mask;
   int64_t mask_step, mask_strides[max_dims];
@@ -69,8 +69,8 @@ namespace stator::kernels::nn {
 extern Launcher<params::SoftmaxNeeds(const DeviceLimits&, const params::Softmax&)> softmax_needs;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax_backward;
-extern Launcher<void(const Queue&, const params::ChosenSoftmax&)> chosen_softmax;
-extern Launcher<void(const Queue&, const params::ChosenSoftmax&)> chosen_log_softmax_backward;
+extern Launcher<void(const Queue&, const params::MaskedSoftmax&)> masked_softmax;
+extern Launcher<void(const Queue&, const params::MaskedSoftmax&)> masked_log_softmax_backward;
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_scratch;  // bytes of partials
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_backward_scratch;  // or 0
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;

@@ -11,7 +11,6 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/vector.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -136,13 +135,6 @@ STATOR_KERNEL(Size) void missing_lane_kernel(int* y) {
   const Group<Size> group;
   if (group.rank() == 7) return;
   *y = group.reduce(1, Sum{});
-}
-
-template <int Size>
-STATOR_KERNEL(Size) void map_kernel(const float16* x, const float16* y, float16* out, int64_t n) {
-  const Group<Size> group;
-  map_contiguous<vector_width<float16>>(
-      group, n, out, [](float16 a, float16 b) { return float16(float(a) + float(b)); }, x, y);
 }
 
 }  // namespace stator::STATOR_TARGET
@@ -271,18 +263,6 @@ void exits() {
   check(seen.empty() && arrived == 66, "exited threads leave the barrier");
 }
 
-void vectors() {
-  for (int64_t n : {0, 1, 7, 8, 63, 64 * 8 * 4, 64 * 8 * 5 + 3}) {
-    std::vector<float16> x(static_cast<size_t>(n) + 8), y(x.size()), out(x.size());
-    for (size_t i = 0; i < x.size(); ++i) x[i] = float16(float(i)), y[i] = float16(1.0f), out[i] = float16(-1.0f);
-    launch(queue(), "map", map_kernel<64>, {1, 64}, x.data(), y.data(), out.data(), n);
-    bool good = seen.empty();
-    for (int64_t i = 0; i < n + 8; ++i)
-      good &= float(out[size_t(i)]) == (i < n ? float(float16(float(float16(float(i))) + 1)) : -1.0f);
-    check(good, "map_contiguous", n);
-  }
-}
-
 void canaries() {
   int y = 0;
   set_block_seed(0);
@@ -338,7 +318,6 @@ int main(int argc, char** argv) {
                             {"shared_memory", shared_memory},
                             {"last_block", last_block},
                             {"exits", exits},
-                            {"vectors", vectors},
                             {"canaries", canaries},
                             {"grids", grids},
                             {"messages", messages}});

@@ -38,9 +38,21 @@ STATOR_FN C sum_of_lanes(V v) {
 
 // sums[r * leading + k] += the inner product of row r of a, for r < rows, with the n elements of b at b_at[k], k <
 // depth.
+template <class C>
+struct InnerProducts {
+  const C* a;
+  int64_t a_step, rows;
+  const C* b;
+  const int32_t* b_at;
+  int64_t depth, n;
+  C* sums;
+  int64_t leading;
+};
+
+// The first Rows times Columns of them.
 template <int Rows, int Columns, class C>
-STATOR_CALL void inner_products(const C* a, int64_t a_step, int64_t rows, const C* b, const int32_t* b_at,
-                                int64_t depth, int64_t n, C* sums, int64_t leading) {
+STATOR_CALL void first_inner_products(const InnerProducts<C>& products) {
+  const auto [a, a_step, rows, b, b_at, depth, n, sums, leading] = products;
   using V = typename LaneVector<C>::type;
   constexpr int lanes = LaneVector<C>::count;
   const C *row[Rows], *column[Columns];
@@ -76,12 +88,12 @@ STATOR_CALL void inner_products(const C* a, int64_t a_step, int64_t rows, const 
 }
 
 template <int Rows, int Columns, class C>
-STATOR_FN void all_inner_products(const C* a, int64_t a_step, int64_t rows, const C* b, const int32_t* b_at,
-                                  int64_t depth, int64_t n, C* sums, int64_t leading) {
-  for (int64_t k = 0; k < depth; k += Columns)
-    for (int64_t r = 0; r < rows; r += Rows)
-      inner_products<Rows, Columns>(a + r * a_step, a_step, rows - r, b, b_at + k, depth - k, n, sums + r * leading + k,
-                                    leading);
+STATOR_FN void inner_products(const InnerProducts<C>& all) {
+  for (int64_t k = 0; k < all.depth; k += Columns)
+    for (int64_t r = 0; r < all.rows; r += Rows)
+      first_inner_products<Rows, Columns>(InnerProducts<C>{all.a + r * all.a_step, all.a_step, all.rows - r, all.b,
+                                                           all.b_at + k, all.depth - k, all.n,
+                                                           all.sums + r * all.leading + k, all.leading});
 }
 
 // partials[split][group][row][channel][tap].
@@ -128,12 +140,13 @@ STATOR_KERNEL(Size) void gradient_slab_kernel(params::WeightGradient p, Gradient
                      (origin.at[1] + y) * p.grad.axis[1] + origin.at[2] * p.grad.axis[2],
                  p.grad.axis[2], Inside(0, 1, width, width), width, slopes + r * plan.leading + int64_t(y) * width);
     const int64_t n = int64_t(height) * width;
+    const InnerProducts<C> products{slopes, plan.leading, rows, copy, at, channels * taps, n, sums, leading};
     if (rows == 1)
-      all_inner_products<1, 8>(slopes, plan.leading, rows, copy, at, channels * taps, n, sums, leading);
+      inner_products<1, 8>(products);
     else if (LaneVector<float>::count == 16)
-      all_inner_products<4, 6>(slopes, plan.leading, rows, copy, at, channels * taps, n, sums, leading);
+      inner_products<4, 6>(products);
     else
-      all_inner_products<4, 3>(slopes, plan.leading, rows, copy, at, channels * taps, n, sums, leading);
+      inner_products<4, 3>(products);
   }
 }
 

@@ -165,7 +165,7 @@ struct Tile<T, true> {
 template <class T>
 using TileOf = Tile<T, has_tensor_cores && is_half<T>>;
 
-// Multiplies `steps` steps of the depth. bring(): the next vectors of the calling thread.
+// Multiplies `steps` steps of the depth. load(): the next vectors of the calling thread.
 template <class T, int Size, class Slots, class Load>
 STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int32_t steps, const Slots& at, const Load& load) {
   static_assert(Size == TileTuning::block);
@@ -187,7 +187,7 @@ STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int32_t steps, cons
   return tile;
 }
 
-// As multiply_steps, with vectors that go to shared memory without registers: bring(a, b) copies the next ones of the
+// As multiply_steps, with vectors that go to shared memory without registers: load(a, b) copies the next ones of the
 // calling thread to a and b, and to b two vectors further, by copy_async.
 template <class T, int Size, class Load>
 STATOR_FN TileOf<T> multiply_copies(const Group<Size>& group, int32_t steps, const ThreadSlots& at, const Load& load) {

@@ -62,7 +62,7 @@ inline void cut_lines(const params::DeviceLimits& limits, SoftmaxPlan& plan, int
   plan.cut.splits = int32_t(std::max<int64_t>(1, ceil_div(n, plan.cut.size)));
 }
 
-// Whether rows that do not fit registers are held in shared memory, which takes as many of them as fill the device, or
+// Whether rows that do not fit registers are kept in shared memory, which takes as many of them as fill the device, or
 // rows that are too short to be cut.
 inline bool fits_shared(const params::DeviceLimits& limits, const params::Softmax& p) {
   const int item = itemsize(p.dtype), operands = p.saved == nullptr ? 1 : 2;

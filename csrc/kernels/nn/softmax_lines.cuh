@@ -197,7 +197,7 @@ STATOR_FN A softmax_scale(A sum, bool log_of) {
   return log_of ? log(sum) : A(1) / sum;
 }
 
-// The results of N elements of a line, in their slots; `held(i)` says which exist.
+// The results of N elements of a line, in their slots; `inside(i)` tells which exist.
 //   forward, from x:          softmax y = exp(x - largest) scale,  log-softmax y = x - largest - scale
 //   backward, from g and y:   softmax dx = y (g - scale),          log-softmax dx = g - exp(y) scale
 template <class Io, bool Backward, int N, class A, class Inside>

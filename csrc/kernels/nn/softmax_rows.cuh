@@ -7,7 +7,7 @@
 namespace stator::STATOR_TARGET::nn {
 
 // One operand's line, of which a block of Size threads holds `Count` vectors per thread. Without vectors the same
-// number of single elements is held.
+// number of single elements is in registers.
 template <class Io, int Size, int Count>
 struct RowAccess {
   using A = typename Io::A;

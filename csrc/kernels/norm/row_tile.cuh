@@ -19,7 +19,7 @@ template <class T>
 inline constexpr int row_vectors = sizeof(T) == 2 ? 1 : 2;
 
 // One row, of which a block of Size threads holds row_vectors vectors per thread. Without vectors the same number of
-// single elements is held.
+// single elements is in registers.
 template <class T, int Size>
 struct RowTile {
   using A = opmath_t<T>;
@@ -144,7 +144,7 @@ STATOR_FN void store_length(const params::RowNorm& p, int64_t row, RowScale<opma
   static_cast<T*>(p.lengths)[row] = convert<T>(opmath_t<T>(1) / scale.inverse / scale.factor);
 }
 
-// Of a row that is held. A turn may be followed by one with the mean that the deviations correct, or with a factor.
+// Of a row in registers. A turn may be followed by one with the mean that the deviations correct, or with a factor.
 template <class T, int Size>
 STATOR_FN RowScale<opmath_t<T>> tile_scale(const Group<Size>& group, const params::RowNorm& p,
                                            const RowTile<T, Size>& tile,

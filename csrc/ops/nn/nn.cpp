@@ -75,7 +75,7 @@ Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const St
 }
 Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
               const Stream& stream) {
-  if (choice.chooses()) return chosen_softmax(Op::softmax, x, axis, dtype, choice, stream);
+  if (choice.chooses()) return masked_softmax(Op::softmax, x, axis, dtype, choice, stream);
   return softmax(x, axis, dtype, stream);
 }
 Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
@@ -83,7 +83,7 @@ Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, cons
 }
 Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
                   const Stream& stream) {
-  if (choice.chooses()) return chosen_softmax(Op::log_softmax, x, axis, dtype, choice, stream);
+  if (choice.chooses()) return masked_softmax(Op::log_softmax, x, axis, dtype, choice, stream);
   return log_softmax(x, axis, dtype, stream);
 }
 Array softmax_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
@@ -94,12 +94,12 @@ Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, cons
 }
 Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
                            const Stream& stream) {
-  if (choice.chooses()) return chosen_log_softmax_backward(grad, y, axis, choice, stream);
+  if (choice.chooses()) return masked_log_softmax_backward(grad, y, axis, choice, stream);
   return log_softmax_backward(grad, y, axis, stream);
 }
 Array softmin(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
               const Stream& stream) {
-  if (choice.chooses()) return chosen_softmax(Op::softmin, x, axis, dtype, choice, stream);
+  if (choice.chooses()) return masked_softmax(Op::softmin, x, axis, dtype, choice, stream);
   return softmax_like(Op::softmin, x, nullptr, axis, dtype, stream, -1);
 }
 Array softmin_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {

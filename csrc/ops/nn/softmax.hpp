@@ -17,9 +17,9 @@ void require_same(const OpCall& call, const Array& a, const Array& b, const char
 double factor_of_temperature(Op op, double tau);
 
 // What softmax, log_softmax and softmin are of a choice, and the gradient of log_softmax.
-Array chosen_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+Array masked_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
                      const Stream& stream);
-Array chosen_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
                                   const Stream& stream);
 
 }  // namespace stator::nn

@@ -41,7 +41,6 @@ class Layers {
   const Array* bias_ih(int64_t run) const { return bias ? &weights_[run * per_run() + 2] : nullptr; }
   const Array* bias_hh(int64_t run) const { return bias ? &weights_[run * per_run() + 3] : nullptr; }
   int64_t per_run() const { return bias ? 4 : 2; }
-  const std::vector<Array>& given_weights() const { return *given_weights_; }
 
   Dims state_shape() const { return single ? Dims{runs(), hidden} : Dims{runs(), batch, hidden}; }
   Dims result_shape() const;  // of y as the caller has it

@@ -1,4 +1,4 @@
-// Softmax over chosen elements of lines, and of noisy ones, its logarithm, and the logarithm's gradient. A block takes
+// Softmax over masked elements of lines, and of noisy ones, its logarithm, and the logarithm's gradient. A block takes
 // a line. Scores stay in shared memory where they fit; else they are recomputed for the maximum, the sum and the
 // result.
 #include "device/cascade.cuh"
@@ -17,9 +17,9 @@
 namespace stator::STATOR_TARGET::nn {
 namespace {
 
-using params::ChosenSoftmax;
+using params::MaskedSoftmax;
 
-struct ChosenTuning {
+struct MaskedTuning {
   static constexpr int block = 256;
   static constexpr int64_t shared_bytes = by_target<32 << 10, 256 << 10>::value;  // of scores in shared memory
   static constexpr int run = 256;  // elements whose noise the fast host makes at once
@@ -77,7 +77,7 @@ STATOR_CALL Items<opmath_t<T>, V> gumbel_noise(GumbelNoise of, int64_t at, int64
 template <class T>
 STATOR_CALL void gumbel_noise_run(GumbelNoise of, int64_t at, int64_t step, int count, opmath_t<T>* out) {
   using C = NoiseMath<T>;
-  constexpr int draws = noise_draws<T>, most = ChosenTuning::run;
+  constexpr int draws = noise_draws<T>, most = MaskedTuning::run;
   const libm::UsualLog<libm::LogBase::e, C> log_of{};
   uint32_t words[4][most];
   C uniform[most];
@@ -103,7 +103,7 @@ STATOR_CALL void gumbel_noise_run(GumbelNoise of, int64_t at, int64_t step, int 
 
 // One line: the input, or backward the gradient and the forward result.
 template <class T>
-struct ChosenLine {
+struct MaskedLine {
   using A = opmath_t<T>;
   const T *x, *saved;
   const bool* mask;
@@ -113,7 +113,7 @@ struct ChosenLine {
   bool noisy;
   GumbelNoise noise;
 
-  STATOR_FN ChosenLine(const ChosenSoftmax& p, int64_t line)
+  STATOR_FN MaskedLine(const MaskedSoftmax& p, int64_t line)
       : step(p.of.x_step),
         saved_step(p.of.saved_step),
         mask_step(p.mask_step),
@@ -148,7 +148,7 @@ struct ChosenLine {
       return STATOR_TARGET::detail::load_side_by_side<A, V>(from + j);
   }
   template <int V>
-  STATOR_FN Items<bool, V> chosen(int64_t j) const {
+  STATOR_FN Items<bool, V> masked(int64_t j) const {
     Items<bool, V> is;
     Vec<bool, V> bits{};
     if (V > 1 && mask != nullptr && mask_step != 0) bits = load_vector<V>(mask + j);
@@ -165,7 +165,7 @@ struct ChosenLine {
     STATOR_UNROLL()
     for (int i = 0; i < V; ++i) score[i] = rest;
     if (j >= end) return score;
-    const Items<bool, V> is = chosen<V>(j);
+    const Items<bool, V> is = masked<V>(j);
     Items<A, V> value = load<V>(x, step, j);
     if (noisy) {
       const Items<A, V> by = more();
@@ -223,16 +223,16 @@ STATOR_FN A sum_vectors(const Group<Size>& group, int64_t vectors, F f) {
   }
 }
 
-// Whether scores are held, which on the fast host is known where a kernel is compiled, so that its loops over them
+// Whether scores are stored, which on the fast host is known where a kernel is compiled, so that its loops over them
 // vectorise.
 enum class Hold { never, always, maybe };
 
-// The scores of a line in vectors of V. Those that are held lie in shared memory, element i of vector u at i * vectors
+// The scores of a line in vectors of V. Stored ones are in shared memory, element i of vector u at i * vectors
 // + u, so that neighbouring threads use neighbouring banks. Each thread reads back what it wrote itself.
 template <int V, class T, Hold H>
 struct StoredScores {
   using A = opmath_t<T>;
-  const ChosenLine<T>& line;
+  const MaskedLine<T>& line;
   A* stored;  // or null
   int64_t vectors;
   A rest;
@@ -249,9 +249,9 @@ struct StoredScores {
   // On the fast host, where V is 1.
   template <class G>
   STATOR_FN void fill_noisy(const G& group) const {
-    A noise[ChosenTuning::run];
-    for (int64_t first = 0; first < vectors; first += ChosenTuning::run) {
-      const int count = vectors - first < ChosenTuning::run ? int(vectors - first) : ChosenTuning::run;
+    A noise[MaskedTuning::run];
+    for (int64_t first = 0; first < vectors; first += MaskedTuning::run) {
+      const int count = vectors - first < MaskedTuning::run ? int(vectors - first) : MaskedTuning::run;
       gumbel_noise_run<T>(line.noise, line.index + first * line.index_step, line.index_step, count, noise);
       for_vectors(group, count, [&](int64_t u) {
         stored[first + u] = line.template scores<V>(first + u, rest, [&] { return Items<A, V>{{noise[u]}}; })[0];
@@ -294,7 +294,7 @@ STATOR_FN auto with_flag(bool flag, F f) {
 
 // y[u] = f(u) for vectors of the result.
 template <int V, class T, int Size, class F>
-STATOR_FN void store_vectors(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
+STATOR_FN void store_vectors(const Group<Size>& group, const MaskedSoftmax& p, const MaskedLine<T>& line,
                              int64_t vectors, F f) {
   const int64_t step = p.of.y_step, first = line.y_at;
   const DType dtype = p.of.out_dtype;
@@ -312,8 +312,8 @@ STATOR_FN void store_vectors(const Group<Size>& group, const ChosenSoftmax& p, c
 }
 
 template <int V, Hold H, class T, int Size>
-STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
-                      opmath_t<T>* stored) {
+STATOR_FN void softmax_line(const Group<Size>& group, const MaskedSoftmax& p, const MaskedLine<T>& line,
+                            opmath_t<T>* stored) {
   using A = opmath_t<T>;
   using Scores = Items<A, V>;
   const int64_t vectors = p.of.n / V;
@@ -369,8 +369,8 @@ STATOR_FN void choose(const Group<Size>& group, const ChosenSoftmax& p, const Ch
 }
 
 template <int V, Hold H, class T, int Size>
-STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p, const ChosenLine<T>& line,
-                               opmath_t<T>* stored) {
+STATOR_FN void gradient_line(const Group<Size>& group, const MaskedSoftmax& p, const MaskedLine<T>& line,
+                             opmath_t<T>* stored) {
   using A = opmath_t<T>;
   const int64_t vectors = p.of.n / V;
   const StoredScores<V, T, H> grad{line, stored, vectors, A(0)};
@@ -379,7 +379,7 @@ STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p,
   store_vectors<V>(group, p, line, vectors, [=, &line](int64_t u) {
     Items<A, V> slope = grad(u);
     if (u * V < line.end) {
-      const Items<bool, V> is = line.template chosen<V>(u * V);
+      const Items<bool, V> is = line.template masked<V>(u * V);
       const Items<A, V> y = line.template load<V>(line.saved, line.saved_step, u * V);
       STATOR_UNROLL()
       for (int i = 0; i < V; ++i) slope[i] = is[i] ? slope[i] - libm::polynomial_exp(y[i]) * sum : A(0);
@@ -389,17 +389,17 @@ STATOR_FN void choose_gradient(const Group<Size>& group, const ChosenSoftmax& p,
 }
 
 template <class T, int Size, bool Backward>
-STATOR_KERNEL(Size) void chosen_softmax_kernel(ChosenSoftmax p, bool hold, bool vectors) {
+STATOR_KERNEL(Size) void masked_softmax_kernel(MaskedSoftmax p, bool hold, bool vectors) {
   using A = opmath_t<T>;
   constexpr int V = fast_host ? 1 : vector_width<T>;
   const Group<Size> group;
-  const ChosenLine<T> line(p, group.block());
+  const MaskedLine<T> line(p, group.block());
   A* const stored = hold ? group.template dynamic<A>(p.of.n) : nullptr;
   const auto run = [&]<int W, Hold H>() {
     if constexpr (Backward)
-      choose_gradient<W, H>(group, p, line, stored);
+      gradient_line<W, H>(group, p, line, stored);
     else
-      choose<W, H>(group, p, line, stored);
+      softmax_line<W, H>(group, p, line, stored);
   };
   if constexpr (fast_host)
     hold ? run.template operator()<1, Hold::always>() : run.template operator()<1, Hold::never>();
@@ -408,7 +408,7 @@ STATOR_KERNEL(Size) void chosen_softmax_kernel(ChosenSoftmax p, bool hold, bool 
 }
 
 // Masks have a byte for an element, or one for a line.
-bool are_in_vectors(const ChosenSoftmax& p) {
+bool are_in_vectors(const MaskedSoftmax& p) {
   const int width = 16 / itemsize(p.of.dtype);
   if (fast_host || p.of.n % width != 0) return false;
   const auto fits = [&](const void* base, DType dtype, const int64_t* strides, int64_t step) {
@@ -421,12 +421,12 @@ bool are_in_vectors(const ChosenSoftmax& p) {
 }
 
 template <bool Backward>
-void launch_chosen(const params::Queue& q, const ChosenSoftmax& p) {
-  constexpr int block = ChosenTuning::block;
+void launch_masked(const params::Queue& q, const MaskedSoftmax& p) {
+  constexpr int block = MaskedTuning::block;
   visit<dtypes::floats>(p.of.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes = p.of.n * int64_t(sizeof(opmath_t<T>));
-    const bool hold = bytes <= ChosenTuning::shared_bytes;
-    launch(q, Backward ? "chosen_log_softmax_backward" : "chosen_softmax", chosen_softmax_kernel<T, block, Backward>,
+    const bool hold = bytes <= MaskedTuning::shared_bytes;
+    launch(q, Backward ? "masked_log_softmax_backward" : "masked_softmax", masked_softmax_kernel<T, block, Backward>,
            {p.of.rows, block, hold ? int(bytes) : 0}, p, hold, are_in_vectors(p));
   });
 }
@@ -435,5 +435,5 @@ void launch_chosen(const params::Queue& q, const ChosenSoftmax& p) {
 
 }  // namespace stator::STATOR_TARGET::nn
 
-STATOR_LAUNCHER(nn, chosen_softmax, launch_chosen<false>)
-STATOR_LAUNCHER(nn, chosen_log_softmax_backward, launch_chosen<true>)
+STATOR_LAUNCHER(nn, masked_softmax, launch_masked<false>)
+STATOR_LAUNCHER(nn, masked_log_softmax_backward, launch_masked<true>)

@@ -12,10 +12,10 @@
 namespace stator::nn {
 namespace {
 
-using params::ChosenSoftmax;
+using params::MaskedSoftmax;
 
 // The lines along `axis`; their other axes stay as they are.
-void set_lines(ChosenSoftmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
+void set_lines(MaskedSoftmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
   p.of.x = x.data_ptr();
   p.of.saved = saved ? saved->data_ptr() : nullptr;
   p.of.y = y.data_ptr();
@@ -43,7 +43,7 @@ void set_lines(ChosenSoftmax& p, const Array& x, const Array* saved, const Array
   }
 }
 
-void set_mask(const OpCall& call, ChosenSoftmax& p, const Array& mask, const Array& x, int axis) {
+void set_mask(const OpCall& call, MaskedSoftmax& p, const Array& mask, const Array& x, int axis) {
   const int ahead = x.ndim() - mask.ndim();
   bool fits = ahead >= 0;
   for (int d = 0; fits && d < mask.ndim(); ++d) fits = mask.shape()[d] == 1 || mask.shape()[d] == x.shape()[d + ahead];
@@ -61,7 +61,7 @@ void set_mask(const OpCall& call, ChosenSoftmax& p, const Array& mask, const Arr
 }
 
 // x: the input, or with `saved`, the result, the gradient.
-Array launch_chosen(OpCall& call, ChosenSoftmax& p, const Array& x, const Array* saved, const SoftmaxChoice& choice,
+Array launch_masked(OpCall& call, MaskedSoftmax& p, const Array& x, const Array* saved, const SoftmaxChoice& choice,
                     int64_t axis, std::optional<DType> dtype) {
   require_floating(call, x, dtype);
   if (saved) require_same(call, x, *saved, "the gradient and the forward result");
@@ -79,7 +79,7 @@ Array launch_chosen(OpCall& call, ChosenSoftmax& p, const Array& x, const Array*
   if (saved) call.reads(*saved);
   if (choice.mask) call.reads(*choice.mask);
   call.writes(y);
-  (saved ? kernels::nn::chosen_log_softmax_backward : kernels::nn::chosen_softmax)(call.queue(), p);
+  (saved ? kernels::nn::masked_log_softmax_backward : kernels::nn::masked_softmax)(call.queue(), p);
   return y;
 }
 
@@ -112,31 +112,31 @@ double factor_of_temperature(Op op, double tau) {
   return 1 / tau;
 }
 
-Array chosen_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+Array masked_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
                      const Stream& stream) {
   OpCall call(op, {&x, choice.mask}, stream);
-  ChosenSoftmax p{};
+  MaskedSoftmax p{};
   p.of.log = op == Op::log_softmax;
   p.of.factor = op == Op::softmin ? -1 : 1;
-  return launch_chosen(call, p, x, nullptr, choice, axis, dtype);
+  return launch_masked(call, p, x, nullptr, choice, axis, dtype);
 }
 
-Array chosen_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
                                   const Stream& stream) {
   OpCall call(Op::log_softmax_backward, {&grad, &y, choice.mask}, stream);
-  ChosenSoftmax p{};
-  return launch_chosen(call, p, grad, &y, choice, axis, {});
+  MaskedSoftmax p{};
+  return launch_masked(call, p, grad, &y, choice, axis, {});
 }
 
 Array gumbel_softmax(const Array& x, double tau, bool hard, int64_t axis, const random::State& state,
                      random::State* next, const SoftmaxChoice& choice, const Stream& stream) {
   OpCall call(Op::gumbel_softmax, {&x, choice.mask}, stream);
-  ChosenSoftmax p{};
+  MaskedSoftmax p{};
   p.of.factor = factor_of_temperature(Op::gumbel_softmax, tau);
   p.noisy = true;
   p.hardest = hard;
   p.draws = call.draws(state.seed, state.counter);
-  Array y = launch_chosen(call, p, x, nullptr, choice, axis, {});
+  Array y = launch_masked(call, p, x, nullptr, choice, axis, {});
   const int64_t each = x.dtype() == DType::float64 ? 2 : 4;
   if (next) *next = {state.seed, state.counter + uint64_t((x.size() + each - 1) / each)};
   return y;
