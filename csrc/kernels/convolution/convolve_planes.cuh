@@ -5,6 +5,7 @@
 #include "kernels/convolution/convolve_fast.cuh"
 
 #include <algorithm>
+#include <span>
 
 namespace stator::STATOR_TARGET::convolution {
 
@@ -17,6 +18,7 @@ struct PlanesTuning {
   static constexpr int64_t slab_bytes = 64 << 10;  // of all samples
   static constexpr int64_t least_filled = 75;      // percent of the lanes of rows
   static constexpr int64_t least_run = 24;         // results that are worth a list of taps
+  static constexpr int64_t most_runs = results / least_run + 1;
   static constexpr int most_vectors = many_registers ? 4 : 2;
 };
 
@@ -208,10 +210,10 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
   C* const sums = copy + plan.samples * plan.slab_elements;
   int32_t* const a_at = reinterpret_cast<int32_t*>(sums + plan.results * plan.weight_rows);
   int32_t* const b_at = a_at + plan.depth;
-  int32_t* const a_some = b_at + plan.depth;  // of the taps that a run of lines has
-  int32_t* const b_some = a_some + plan.depth;
-  int32_t* const at = b_some + plan.depth;
-  find_taps(p, a, slab, std::min(plan.channels, p.channels), plan.together, a_at, b_at);
+  int32_t* const at = b_at + plan.depth;
+  int32_t* lists = at + plan.results;  // of the taps that runs of lines have
+  const int64_t most_channels = std::min(plan.channels, p.channels);
+  find_taps(p, a, slab, most_channels, plan.together, a_at, b_at);
   int32_t* result = at;
   for (int64_t z = 0; z < planes; ++z)
     for (int64_t y = 0; y < a[1].count; ++y)
@@ -223,26 +225,39 @@ STATOR_KERNEL(Size) void convolve_planes_kernel(params::Convolution p, PlanesPla
   const T* const source = static_cast<const T*>(p.source.data) + sample * p.source.sample + g * p.source.group;
   const int64_t a_step = p.channels * all * plan.together, row_blocks = (p.rows + plan.together - 1) / plan.together;
   const C* const weight = static_cast<const C*>(p.packed) + (g * row_blocks + row / plan.together) * a_step;
+  // The runs of lines with their lists of taps, which begin with those of fewer channels.
+  struct Taps {
+    int64_t first, end, of_channel;
+    const int32_t *a_at, *b_at;
+  };
+  Taps runs[PlanesTuning::most_runs];
+  int run_count = 0;
+  for (int64_t line = 0; taps > 0 && line < lines;) {
+    const LineRun run(p, a, origin.at[0], line, lines, of_line);
+    Taps& known = runs[run_count++] = {line, run.end, run.taps(a), a_at, b_at};
+    if (known.of_channel != taps) {
+      run.choose(a, most_channels, int32_t(all * plan.together), a_at, lists);
+      known.a_at = lists;
+      lists += most_channels * known.of_channel;
+      run.choose(a, most_channels, int32_t(slab.channel()), b_at, lists);
+      known.b_at = lists;
+      lists += most_channels * known.of_channel;
+    }
+    line = run.end;
+  }
   for (int64_t c = 0; taps > 0 && c < p.channels; c += plan.channels) {
     const int64_t channels = std::min(plan.channels, p.channels - c);
     for (int64_t s = 0; s < samples; ++s)
       fill_slab(slab, a, p.source, source + s * p.source.sample + c * p.source.channel, origin, channels,
                 copy + s * plan.slab_elements);
-    for (int64_t line = 0; line < lines;) {
-      const LineRun run(p, a, origin.at[0], line, lines, of_line);
-      const bool whole = run.taps(a) == taps;
-      if (!whole) {
-        run.choose(a, channels, int32_t(all * plan.together), a_at, a_some);
-        run.choose(a, channels, int32_t(slab.channel()), b_at, b_some);
-      }
+    for (const Taps& run : std::span(runs, size_t(run_count)))
       for (int64_t r = 0; r < rows; r += plan.together)
-        multiply_results(plan.vectors,
-                         GatheredProduct<C>{weight + r / plan.together * a_step + c * all * plan.together,
-                                            whole ? a_at : a_some, copy, whole ? b_at : b_some, channels * run.taps(a),
-                                            sums + line * of_line * plan.weight_rows + r, plan.weight_rows, c == 0},
-                         at + line * of_line, (run.end - line) * of_line);
-      line = run.end;
-    }
+        multiply_results(
+            plan.vectors,
+            GatheredProduct<C>{weight + r / plan.together * a_step + c * all * plan.together, run.a_at, copy, run.b_at,
+                               channels * run.of_channel, sums + run.first * of_line * plan.weight_rows + r,
+                               plan.weight_rows, c == 0},
+            at + run.first * of_line, (run.end - run.first) * of_line);
   }
   for (int64_t s = 0; s < samples; ++s)
     store_planes<T>(p, a, origin.at[0], planes,
@@ -285,7 +300,7 @@ bool plan_planes(const params::Convolution& p, int workers, PlanesPlan& plan) {
   plan.results = plan.samples * plan.planes * plane;
   plan.depth = taps * plan.channels;
   plan.shared_bytes = int64_t(sizeof(C)) * (plan.samples * plan.slab_elements + plan.results * plan.weight_rows) +
-                      int64_t(sizeof(int32_t)) * (4 * plan.depth + plan.results);
+                      int64_t(sizeof(int32_t)) * (2 * (1 + PlanesTuning::most_runs) * plan.depth + plan.results);
   return true;
 }
 
