@@ -153,14 +153,12 @@ class HostBlas final : public Blas {
 
   void gemm(OpCall& call, const Gemm& g) const override {
     check_range(call, g);
-    switch (g.operands) {
-      case DType::float16: return enqueue_halves<float16>(call, g);
-      case DType::bfloat16: return enqueue_halves<bfloat16>(call, g);
-      case DType::float64: return enqueue<double>(call, g);
-      case DType::complex64: return enqueue<complex64>(call, g);
-      case DType::complex128: return enqueue<complex128>(call, g);
-      default: return enqueue<float>(call, g);
-    }
+    visit<dtypes::inexact>(g.operands, [&]<class T>(type_tag<T>) {
+      if constexpr (in(dtype_of_v<T>, dtypes::halves))
+        enqueue_halves<T>(call, g);
+      else
+        enqueue<T>(call, g);
+    });
   }
 
  private:
