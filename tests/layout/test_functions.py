@@ -27,9 +27,6 @@ WIDE = {
     "csrc/include/stator/nn/quantization.hpp",
     "csrc/kernels/attention/matrix.cuh",
     "csrc/kernels/attention/tiles.cuh",
-    "csrc/kernels/convolution/convolve_fast.cuh",
-    "csrc/kernels/convolution/convolve_planes.cuh",
-    "csrc/kernels/convolution/gradient_fast.cuh",
     "csrc/kernels/elementwise/strided.cuh",
     "csrc/kernels/fft/signals.cuh",
     "csrc/kernels/indexing/accumulate.cu",
@@ -41,8 +38,8 @@ WIDE = {
     "csrc/kernels/matmul/integer_product.cu",
     "csrc/kernels/nn/softmax_columns.cuh",
     "csrc/kernels/nn/softmax_rows.cuh",
-    "csrc/kernels/norm/row_backward.cuh",
-    "csrc/kernels/pooling/named.cuh",
+    "csrc/kernels/norm/row_threads.cuh",
+    "csrc/kernels/pooling/pool_backward.cu",
     "csrc/kernels/pooling/rows.cuh",
     "csrc/kernels/quantization/affine.cu",
     "csrc/kernels/reduce/columns.cuh",
@@ -63,7 +60,7 @@ WIDE = {
     "csrc/ops/fft/vendor.hpp",
     "csrc/ops/indexing/along_axis.cpp",
     "csrc/ops/matmul/products.cpp",
-    "csrc/ops/nn/chosen_softmax.cpp",
+    "csrc/ops/nn/masked_softmax.cpp",
     "csrc/ops/quantization/affine.cpp",
     "csrc/ops/random/random.cpp",
     "csrc/ops/recurrent/backward.cpp",
@@ -74,13 +71,6 @@ WIDE = {
     "csrc/ops/sparse/sparse.cpp",
     "csrc/ops/sparse/vendor.cpp",
     "csrc/ops/sparse/vendor.hpp",
-}
-UNDIVIDED = {
-    "csrc/kernels/attention/tiles.cuh",
-    "csrc/kernels/convolution/convolve_rows.cuh",
-    "csrc/kernels/convolution/convolve_tile.cuh",
-    "csrc/kernels/convolution/gradient_vectors.cuh",
-    "csrc/kernels/optim/step.cuh",
 }
 
 
@@ -115,8 +105,7 @@ def test_long_functions_have_phases():
         for f in found
         if f.lines > MOST_LINES and f.unbroken > MOST_LINES_OF_A_PHASE
     }
-    assert not {(file, function) for file, function in long if file not in UNDIVIDED}
-    assert not UNDIVIDED - {file for file, _ in long}, "finished: take these files out of UNDIVIDED"
+    assert not long
 
 
 @pytest.mark.parametrize(
