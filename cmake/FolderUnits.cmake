@@ -1,8 +1,8 @@
 # stator_folder_units(<target> <source> ...) compiles the sources of each folder as one unit, because half of the time of a
 # small file is its headers. The folder is the bound so that a new file cannot put two of other folders into one unit that share
-# a name. With STATOR_UNIT_FILES=1 every file stays by itself.
+# a name. With STATOR_UNITS=OFF every file stays by itself.
 function(stator_folder_units target)
-  if(NOT STATOR_UNIT_FILES GREATER 1)
+  if(NOT STATOR_UNITS)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

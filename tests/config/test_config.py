@@ -132,7 +132,7 @@ def test_names_that_no_field_has_come_with_the_nearest_one():
 
 
 def test_variables_of_other_parts_are_not_taken_for_misspelt_ones():
-    others = "CHECK SYNC EMULATE EMULATE_RECORD EMULATOR_ISA HOST_MODE HOST_ISA OPENBLAS REQUIRE_DEVICE UNIT_FILES CUDA"
+    others = "CHECK SYNC EMULATE EMULATE_RECORD EMULATOR_ISA HOST_MODE HOST_ISA OPENBLAS REQUIRE_DEVICE UNITS CUDA"
     assert misspelt(dict.fromkeys([f"STATOR_{name}" for name in others.split()] + ["STATOR_CONFIG"], "1")) == []
     assert [p.field for p in misspelt({"STATOR_DEVICES": "cpu"})] == ["STATOR_DEVICES"]
 
