@@ -50,5 +50,5 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = "stator"
 html_static_path = ["style"]
-html_css_files = ["plots.css"]
+html_css_files = ["plots.css", "tables.css"]
 copybutton_exclude = ".linenos, .gp, .go"
