@@ -125,7 +125,7 @@ function(stator_kernels target language)
   endif()
   # What most units start with, read once; other flags would need a copy of their own.
   target_precompile_headers(kernels_${target} PRIVATE <algorithm> <bit> <cmath> <cstring> <limits> <type_traits> <utility>
-    device/convert.cuh device/group.cuh device/index.cuh device/launch.cuh device/math/math.cuh device/vector.cuh)
+    device/convert.cuh device/group.cuh device/index.cuh host/launch.hpp device/math/math.cuh device/vector.cuh)
   list(TRANSFORM fold_names REPLACE "(.+)" "${folder}/\\1.${extension}" OUTPUT_VARIABLE fold_units)
   set_source_files_properties(${fold_units} PROPERTIES COMPILE_OPTIONS "${arg_FOLD_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

@@ -1,4 +1,4 @@
-"""Fits Mills' ratio for csrc/kernels/elementwise/functors/activation.cuh and prints the coefficients. Needs mpmath.
+"""Fits Mills' ratio for csrc/device/functors/activation.cuh and prints the coefficients. Needs mpmath.
 
 The ratio is M(a) = Phi(-a) / exp(-a^2 / 2) for the normal distribution function Phi and a >= 0. Its reciprocal is
 2 + a (sqrt(2 pi) + h(a)), where h rises from -0.91 to 0. The fit is of h, and minimises the error that it causes in M.

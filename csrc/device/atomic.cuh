@@ -1,10 +1,7 @@
 // Atomic operations of device scope, relaxed unless stated otherwise; fence() orders them.
 #pragma once
 
-#include "device/target.cuh"
-
-#include <cstring>
-#include <type_traits>
+#include "target.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -54,10 +51,10 @@ STATOR_FN T atomic_add(T* p, T v) {
     U seen = __atomic_load_n(word, __ATOMIC_RELAXED);
     for (;;) {
       T old;
-      std::memcpy(&old, &seen, sizeof(T));
+      memcpy(&old, &seen, sizeof(T));
       const T sum = old + v;
       U desired;
-      std::memcpy(&desired, &sum, sizeof(T));
+      memcpy(&desired, &sum, sizeof(T));
       if (__atomic_compare_exchange_n(word, &seen, desired, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return old;
     }
   }

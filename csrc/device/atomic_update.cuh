@@ -1,9 +1,7 @@
 // Atomic operations that have no instruction: a compare-and-swap loop.
 #pragma once
 
-#include "device/atomic.cuh"
-
-#include <cstring>
+#include "atomic.cuh"
 
 namespace stator::STATOR_TARGET {
 

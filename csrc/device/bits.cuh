@@ -2,11 +2,9 @@
 // for every dtype.
 #pragma once
 
-#include "device/target.cuh"
+#include "target.cuh"
 
 #include <stator/export.hpp>
-
-#include <cstdint>
 
 namespace stator::STATOR_TARGET {
 

@@ -1,7 +1,7 @@
 // Compensated accumulation of partial sums (Neumaier, ZAMM 54, 1974): the error of a long sum is that of its parts.
 #pragma once
 
-#include "device/target.cuh"
+#include "target.cuh"
 
 namespace stator::STATOR_TARGET {
 

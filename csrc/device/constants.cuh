@@ -2,19 +2,21 @@
 // it.
 #pragma once
 
-#include "device/target.cuh"
-
-#include <type_traits>
-#include <utility>
+#include "target.cuh"
 
 namespace stator::STATOR_TARGET {
+
+namespace detail {
+template <class F, int... I>
+STATOR_FN void for_constants(const F& f, std::integer_sequence<int, I...>) {
+  (f(std::integral_constant<int, I>{}), ...);
+}
+}  // namespace detail
 
 // f(0), ..., f(Count - 1), each with its own std::integral_constant<int, I>.
 template <int Count, class F>
 STATOR_FN void for_constants(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    (f(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, Count>{});
+  detail::for_constants(f, std::make_integer_sequence<int, Count>{});
 }
 
 }  // namespace stator::STATOR_TARGET

@@ -3,12 +3,8 @@
 // bool is "!= 0"; every conversion to a half type rounds once.
 #pragma once
 
-#include "device/target.cuh"
-
-#include <bit>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
+#include "limits.cuh"
+#include "target.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -20,11 +16,11 @@ namespace detail {
 // Rounds to odd, so that a following rounding to a half type gives the same result as a single rounding.
 STATOR_FN float to_float_odd(double v) {
   const float f = float(v);
-  uint32_t bits = std::bit_cast<uint32_t>(f);
+  uint32_t bits = bit_cast<uint32_t>(f);
   const bool inexact = double(f) != v;
   const bool away = (f < 0 ? -double(f) : double(f)) > (v < 0 ? -v : v);
   bits = inexact ? ((bits - uint32_t(away)) | 1u) : bits;
-  return std::bit_cast<float>(bits);
+  return bit_cast<float>(bits);
 }
 
 // The value with its lower bits replaced by a sticky bit, so that 53 significant bits are enough.
@@ -54,13 +50,13 @@ STATOR_FN float to_float_for_half(From v) {
 template <class To, class From>
 STATOR_FN To saturate(From v) {
   // 2^digits is exact in From, but To's maximum may not be. An out-of-range conversion is undefined, so compare first.
-  constexpr From end = From(2) * From(uint64_t(1) << (std::numeric_limits<To>::digits - 1));
-  constexpr From begin = From(std::numeric_limits<To>::lowest());
+  constexpr From end = From(2) * From(uint64_t(1) << (limits<To>::digits - 1));
+  constexpr From begin = From(limits<To>::lowest());
   const bool high = v >= end;
   const bool in_range = (v > begin) & !high;
   const To inside = static_cast<To>(in_range ? v : From(0));
-  const To low = v <= begin ? std::numeric_limits<To>::lowest() : To(0);
-  return high ? std::numeric_limits<To>::max() : To(inside | low);
+  const To low = v <= begin ? limits<To>::lowest() : To(0);
+  return high ? limits<To>::max() : To(inside | low);
 }
 
 }  // namespace detail

@@ -2,8 +2,8 @@
 // Lanes with equal digits find each other (Adinets and Merrill, "Onesweep", 2022, section 4).
 #pragma once
 
-#include "device/bits.cuh"
-#include "device/group.cuh"
+#include "bits.cuh"
+#include "group.cuh"
 
 namespace stator::STATOR_TARGET {
 

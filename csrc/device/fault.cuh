@@ -1,7 +1,9 @@
 // Faults go to the error slot of the stream: the first one wins, and the host reads it when the stream synchronises.
 #pragma once
 
-#include "device/atomic.cuh"
+#include "atomic.cuh"
+
+#include <stator/device/params.hpp>
 
 namespace stator::STATOR_TARGET {
 

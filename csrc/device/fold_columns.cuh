@@ -1,8 +1,8 @@
 // Reductions down the columns of threads, where blocks have threads.
 #pragma once
 
-#include "device/group.cuh"
-#include "device/vector.cuh"
+#include "group.cuh"
+#include "vector.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -1,9 +1,7 @@
 // Operations of reductions and scans: associative and commutative, with an identity. NaN propagates; integers wrap.
 #pragma once
 
-#include "device/math/math.cuh"
-
-#include <type_traits>
+#include "math/math.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -2,9 +2,11 @@
 // kernel has written instead.
 #pragma once
 
-#include "device/target.cuh"
+#include "target.cuh"
 
-#include <cstdint>
+#if defined(__CUDACC_RTC__)  // nvcc includes the declaration
+extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned int value);
+#endif
 
 namespace stator::STATOR_TARGET {
 

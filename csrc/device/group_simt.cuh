@@ -1,9 +1,12 @@
 // Group where a block has Size threads: the same source for cuda and the checked target.
 #pragma once
 
-#include "device/atomic.cuh"
-#include "device/cascade.cuh"
-#include "device/functional.cuh"
+#include "atomic.cuh"
+#include "cascade.cuh"
+#include "functional.cuh"
+#include "simt_cuda.cuh"
+
+#if !defined(STATOR_HOST) || defined(STATOR_BLOCKS)
 
 namespace stator::STATOR_TARGET {
 
@@ -157,3 +160,5 @@ struct Group {
 };
 
 }  // namespace stator::STATOR_TARGET
+
+#endif

@@ -1,21 +1,20 @@
 // From a linear index to coordinates and offsets. The launcher prepares the divisors, which are kernel parameters.
 #pragma once
 
-#include "device/target.cuh"
-#include "params/launch.hpp"
+#include "target.cuh"
 
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
+#include <stator/device/params.hpp>
 
 namespace stator::STATOR_TARGET {
+
+STATOR_HD int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 template <class Int>
 struct PlainDivmod {
   Int divisor = 1;
 
   PlainDivmod() = default;
-  explicit PlainDivmod(Int d) : divisor(d) {}
+  STATOR_HD explicit PlainDivmod(Int d) : divisor(d) {}
 
   STATOR_FN Int divide(Int n) const { return n / divisor; }
   STATOR_FN Int divmod(Int n, Int& remainder) const {
@@ -36,7 +35,7 @@ struct MultipliedDivmod {
   uint32_t shift = 0;
 
   MultipliedDivmod() = default;
-  explicit MultipliedDivmod(Int d) : divisor(Unsigned(d)) {
+  STATOR_HD explicit MultipliedDivmod(Int d) : divisor(Unsigned(d)) {
     while ((Unsigned(1) << shift) < divisor) ++shift;
     multiplier = Unsigned(((Wide(1) << bits) * ((Wide(1) << shift) - divisor)) / divisor + 1);
   }
@@ -81,8 +80,8 @@ STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* shape, cons
 struct ShapeDivisors {
   FastDivmod64 extent[params::max_dims];
 
-  ShapeDivisors(int ndim, const int64_t* shape) {
-    for (int d = 1; d < ndim; ++d) extent[d] = FastDivmod64(std::max<int64_t>(shape[d], 1));
+  STATOR_HD ShapeDivisors(int ndim, const int64_t* shape) {
+    for (int d = 1; d < ndim; ++d) extent[d] = FastDivmod64(shape[d] > 1 ? shape[d] : 1);
   }
   STATOR_FN int64_t operator()(int d, int64_t n, int64_t& rest) const { return extent[d].divmod(n, rest); }
 

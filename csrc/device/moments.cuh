@@ -2,7 +2,7 @@
 // the Sample Variance, 1983). Nothing is subtracted but elements and means, so nothing large cancels.
 #pragma once
 
-#include "device/target.cuh"
+#include "target.cuh"
 
 namespace stator::STATOR_TARGET {
 

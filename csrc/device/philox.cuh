@@ -1,7 +1,7 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, SC 2011): equal bits on every target.
 #pragma once
 
-#include "device/target.cuh"
+#include "target.cuh"
 
 namespace stator::STATOR_TARGET {
 

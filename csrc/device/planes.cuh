@@ -1,9 +1,8 @@
 // The elements of planes of up to three axes, divided among blocks.
 #pragma once
 
-#include "device/group.cuh"
-#include "device/index.cuh"
-#include "device/launch.cuh"
+#include "group.cuh"
+#include "index.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -20,16 +19,16 @@ struct Planes {
   FastDivmod64 of_plane;
   FastDivmod of_slice, of_row;
 
-  Planes(int64_t planes, int d, int h, int w) : extent{d, h, w} {
+  STATOR_HD Planes(int64_t planes, int d, int h, int w) : extent{d, h, w} {
     of_row = FastDivmod(w);
     of_slice = FastDivmod(h * w);
     of_plane = FastDivmod64(int64_t(d) * h * w);
     total = planes * d * h * w;
   }
-  int64_t blocks() const { return ceil_div(total, Elements); }
+  STATOR_HD int64_t blocks() const { return ceil_div(total, Elements); }
   // Of the fast host, which takes whole rows.
-  int64_t rows_per_block() const { return Elements > extent[2] ? Elements / extent[2] : 1; }
-  int64_t row_blocks() const { return ceil_div(total / extent[2], rows_per_block()); }
+  STATOR_HD int64_t rows_per_block() const { return Elements > extent[2] ? Elements / extent[2] : 1; }
+  STATOR_HD int64_t row_blocks() const { return ceil_div(total / extent[2], rows_per_block()); }
 
   STATOR_FN Position position(int64_t linear) const {
     Position found{linear, 0, {}};

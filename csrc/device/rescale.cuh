@@ -2,10 +2,7 @@
 // digits at its lower end.
 #pragma once
 
-#include "device/math/math.cuh"
-
-#include <bit>
-#include <type_traits>
+#include "math/math.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -17,13 +14,13 @@ struct SquareRange {
   static constexpr int most =
       sizeof(A) == 4 ? 100 : 900;  // exponent of a factor, so that its square fits beside others
 
-  STATOR_FN static A power(int exponent) { return std::bit_cast<A>(Bits(Bits(exponent + bias) << mantissa)); }
+  STATOR_FN static A power(int exponent) { return bit_cast<A>(Bits(Bits(exponent + bias) << mantissa)); }
   // Whether a sum of squares is finite and has lost no square that matters.
   STATOR_FN static bool has(A sum) { return sum >= power(-most) && isfinite(sum); }
   // The power of two that scales a magnitude to near 1; 1 for 0, infinity and NaN.
   STATOR_FN static A factor(A largest) {
     if (!(largest > A(0)) || !isfinite(largest)) return A(1);
-    const int exponent = bias - int(std::bit_cast<Bits>(largest) >> mantissa);
+    const int exponent = bias - int(bit_cast<Bits>(largest) >> mantissa);
     return power(exponent < 1 - bias ? 1 - bias : exponent > most ? most : exponent);
   }
 };

@@ -1,10 +1,9 @@
 // The primitives that Group is built from, on cuda.
 #pragma once
 
-#include "device/target.cuh"
+#include "target.cuh"
 
-#include <cstring>
-#include <type_traits>
+#if !defined(STATOR_HOST)
 
 namespace stator::STATOR_TARGET {
 
@@ -65,3 +64,5 @@ STATOR_FN unsigned char* dynamic_shared(size_t, Site) {
 
 }  // namespace simt
 }  // namespace stator::STATOR_TARGET
+
+#endif

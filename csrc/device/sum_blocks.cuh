@@ -1,8 +1,8 @@
 // Sums over all blocks of a launch.
 #pragma once
 
-#include "device/functional.cuh"
-#include "device/group.cuh"
+#include "functional.cuh"
+#include "group.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -1,12 +1,16 @@
 // What kernel sources use in place of CUDA keywords. One source is compiled for each target: cuda (nvcc), host_v2 to
 // host_v4 (the fast host, where a block is one thread of execution), and host_checked (where a block runs all of its
-// CUDA threads).
+// CUDA threads). The build of stator names the target; in another project it is called `device`, and is CUDA where the
+// compiler is nvcc or NVRTC, else the host.
 #pragma once
 
-#include "params/launch.hpp"
+#include <stator/device/element_types.hpp>
 
 #if !defined(STATOR_TARGET)
-#error "device/ headers belong to one target: compile with -DSTATOR_TARGET=<cuda|host_v2|host_v3|host_v4|host_checked>"
+#define STATOR_TARGET device
+#if !defined(__CUDACC__)
+#define STATOR_HOST 1
+#endif
 #endif
 
 #define STATOR_RESTRICT __restrict__

@@ -2,7 +2,7 @@
 // the block is the only team.
 #pragma once
 
-#include "device/lanes/sublanes.cuh"
+#include "sublanes.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -2,8 +2,8 @@
 // shared memory that do not wait. Only cuda has them; elsewhere these functions do nothing and are never called.
 #pragma once
 
-#include "device/lanes/sublanes.cuh"
-#include "device/vector.cuh"
+#include "sublanes.cuh"
+#include "vector.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -116,7 +116,7 @@ STATOR_FN float quick_exp2(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return exp2f(x);
+  return __builtin_exp2f(x);
 #endif
 }
 

@@ -1,11 +1,7 @@
 // Wide accesses: 16 bytes per thread on cuda, plain loops that vectorise on the fast host.
 #pragma once
 
-#include "device/convert.cuh"
-
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
+#include "convert.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -66,7 +62,7 @@ STATOR_FN void store_side_by_side(T* p, const Items<C, N>& value) {
 }  // namespace detail
 
 // The alignment in bytes that load_items and store_items need for N elements.
-constexpr int items_alignment(int itemsize, int n) { return n * itemsize < 16 ? n * itemsize : 16; }
+STATOR_HD constexpr int items_alignment(int itemsize, int n) { return n * itemsize < 16 ? n * itemsize : 16; }
 
 // Loads and stores of N contiguous elements of a dtype in Together, by accesses of all of them or of 16 bytes at a
 // time.

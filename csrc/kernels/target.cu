@@ -1,6 +1,6 @@
 // The one symbol of a target that core looks up: stator_target_<target>() describes its launchers.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 
 #define STATOR_JOIN_(a, b) a##b
 #define STATOR_JOIN(a, b) STATOR_JOIN_(a, b)

@@ -1,6 +1,6 @@
 // Launchers: host functions that choose a kernel, its block size, vector width and index width, and submit it.
 // Operations call a launcher by name, as in kernels::nn::softmax(call.queue(), p); the device of the queue decides
-// which target's kernels run. A launcher is defined beside its kernel, by STATOR_LAUNCHER (device/launcher.cuh).
+// which target's kernels run. A launcher is defined beside its kernel, by STATOR_LAUNCHER (host/launcher.hpp).
 #pragma once
 
 #include "params/launch.hpp"

@@ -10,7 +10,7 @@
 #include "check.hpp"
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 
 namespace stator::STATOR_TARGET {
 

@@ -11,9 +11,9 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/lanes/lane_sort.cuh"
-#include "device/launch.cuh"
 #include "device/philox.cuh"
+#include "host/lanes/lane_sort.hpp"
+#include "host/launch.hpp"
 
 namespace stator::STATOR_TARGET {
 

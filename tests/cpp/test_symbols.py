@@ -86,7 +86,7 @@ def test_device_code_stays_in_its_target(name):
     """No function of device/ is weak outside its target, where the linker would merge it with another target's."""
     root = Path(__file__).resolve().parents[2] / "csrc"
     words = set()
-    for header in [*(root / "device").rglob("*.*"), *(root / "host").glob("*.hpp")]:
+    for header in [*(root / "device").rglob("*.*"), *(root / "host").rglob("*.hpp")]:
         words |= set(re.findall(r"^(?:STATOR_FN|inline)\b[^(=;]*?(\w+)\(", header.read_text(), re.MULTILINE))
     assert words
     symbols = tool("nm", "-C", "--defined-only", library(name)).splitlines()

@@ -50,16 +50,19 @@ def found(pattern: str, paths: list[Path]) -> list[str]:
 
 
 def includes(path: Path) -> list[str]:
-    return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
+    """What a file includes; a path from the file's own folder becomes one from csrc."""
+    names = re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
+    beside = {n: (path.parent / n).resolve() for n in names}
+    return [p.relative_to(CSRC).as_posix() if p.is_file() and CSRC in p.parents else n for n, p in beside.items()]
 
 
 # The arrows of csrc/: what the files of a room may include besides their own room, the public headers and the standard
 # library. There is no circle, and no arrow that nothing needs.
 ARROWS = {
+    "device": (),
     "params": (),
-    "host": ("params/launch.hpp",),
-    "device": ("host", "params/launch.hpp", "params/launcher.hpp"),
-    "kernels": ("params", "device"),
+    "host": ("params/launch.hpp", "params/launcher.hpp", "device"),
+    "kernels": ("params", "device", "host"),
     "emulator": (),
     "runtime": ("emulator/runtime/api.hpp", "params/launch.hpp"),
     "ownership": ("runtime",),
@@ -78,7 +81,10 @@ ARROWS = {
 # The rooms that Context is made of: what defines their functions may use Context.
 SERVED = ("ownership", "streams", "memory")
 # Rooms that know of the public headers only what a user and a kernel must agree on.
-VALUES = re.compile(r"stator/(dtype|half|complex|export)\.hpp")
+VALUES = re.compile(r"stator/(dtype|half|complex|export|device/\w+)\.hpp")
+# The public headers that kernels include, and the one of them that includes the standard library.
+SHARED = ("complex", "export", "half")
+STANDARD = CSRC / "include/stator/device/standard.hpp"
 # CUDA headers enter at the runtime layer and in libs/cuda, nowhere else.
 CUDA_HEADER = r"cuda.*\.h|nv.*\.h|nvtx3/.*|cublas.*|driver_types\.h"
 CUDA_FILE = re.compile(r"csrc/(runtime|libs)/cuda/\w+\.[ch]pp")
@@ -131,6 +137,29 @@ def test_every_include_exists():
             if target.startswith("stator/"):
                 bad += [f"{name(path)}: {target}"] * (not (CSRC / "include" / target).is_file())
     assert not bad
+
+
+DEVICE_SET = [*under("csrc/device", "csrc/include/stator/device"), *(CSRC / f"include/stator/{n}.hpp" for n in SHARED)]
+
+
+def test_the_headers_of_kernels_are_closed():
+    """What is installed in include/stator/device includes itself and three public headers; one file has what else."""
+    own = {p.relative_to(CSRC).as_posix().removeprefix("include/") for p in DEVICE_SET}
+    outside = {name(p): sorted(set(includes(p)) - own) for p in DEVICE_SET}
+    assert {n: targets for n, targets in outside.items() if targets} == {
+        name(STANDARD): ["cstddef", "cstdint", "cstring", "type_traits", "utility"]
+    }
+
+
+def test_the_headers_of_kernels_name_each_other_as_installed():
+    """Files of csrc/device by their path from the one that includes them, which installing keeps."""
+    assert not [f"{name(p)} includes {t}" for p in under("csrc/device") for t in re.findall(r'"(device/.*)"', code(p))]
+
+
+def test_what_nvrtc_lacks_is_little():
+    _, _, rest = STANDARD.read_text().partition("#else\n")
+    shims, _, _ = rest.partition("#endif\n")
+    assert 0 < len(shims.splitlines()) <= 150
 
 
 def test_only_pyx_knows_python():
@@ -287,7 +316,7 @@ def test_every_room_has_the_families():
 SERVICES = ("config", "devices", "graphs", "memory", "programs", "scopes", "streams", "telemetry", "transfers")
 # Folders that are no service, by rooms.
 OTHERS = {
-    "csrc/include/stator": {"macros", "nn", "ops"},
+    "csrc/include/stator": {"device", "macros", "nn", "ops"},
     "pyx/stator": {"backend", "cpp", "nn"},
 }
 
@@ -389,7 +418,7 @@ def test_every_elementwise_entry_has_a_functor():
     wanted = [
         op for op, (kind, _) in entries().items() if kind in ("UNARY", "BINARY", "TERNARY", "QUATERNARY", "SELECT")
     ]
-    functors = "\n".join(code(p) for p in under("csrc/kernels/elementwise/functors", suffixes=(".cuh",)))
+    functors = "\n".join(code(p) for p in under("csrc/device/functors", suffixes=(".cuh",)))
     assert wanted
     assert not [op for op in wanted if not re.search(rf"\b{op}\b", functors)]
 

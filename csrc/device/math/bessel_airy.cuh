@@ -6,9 +6,9 @@
 // digit is left, the result is 0, the middle of what is possible. The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
-#include "device/cascade.cuh"
-#include "device/math/bessel_modified.cuh"
-#include "device/math/bessel_wave.cuh"
+#include "../cascade.cuh"
+#include "bessel_modified.cuh"
+#include "bessel_wave.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -6,8 +6,8 @@
 // double: its errors are relative to the value. The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
-#include "device/math/bessel_modified.cuh"
-#include "device/math/bessel_wave.cuh"
+#include "bessel_modified.cuh"
+#include "bessel_wave.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -4,8 +4,8 @@
 // The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
-#include "device/math/math.cuh"
-#include "device/math/polynomial.cuh"
+#include "math.cuh"
+#include "polynomial.cuh"
 
 namespace stator::STATOR_TARGET {
 

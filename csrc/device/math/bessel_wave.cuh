@@ -2,7 +2,7 @@
 // relative to the value, and the amplitude, which has no zeros, in float.
 #pragma once
 
-#include "device/math/special_gamma.cuh"
+#include "special_gamma.cuh"
 
 namespace stator::STATOR_TARGET::bessel {
 

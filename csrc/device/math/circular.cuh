@@ -3,17 +3,17 @@
 // is exact.
 #pragma once
 
-#include "device/math/complex_exponential.cuh"
-#include "device/math/complex_hyperbolic.cuh"
-#include "device/math/elementary_tan.cuh"
-#include "device/math/math.cuh"
+#include "complex_exponential.cuh"
+#include "complex_hyperbolic.cuh"
+#include "elementary_tan.cuh"
+#include "math.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
 // sin and cos of numbers whose rank is at most `last`, which are those that three parts of pi/2 are enough for.
 struct UsualCircular {
   static constexpr bool replaced = true;  // elements beyond them, one by one
-  static constexpr uint64_t last = std::bit_cast<uint64_t>(0x1p26);
+  static constexpr uint64_t last = bit_cast<uint64_t>(0x1p26);
   STATOR_FN static uint64_t rank(double x) { return bits(magnitude(x)); }
 };
 struct UsualSin : UsualCircular {

@@ -1,8 +1,8 @@
 // exp, log and related functions of complex numbers, and powers.
 #pragma once
 
-#include "device/math/complex_math.cuh"
-#include "device/math/elementary_core.cuh"
+#include "complex_math.cuh"
+#include "elementary_core.cuh"
 
 namespace stator::STATOR_TARGET {
 

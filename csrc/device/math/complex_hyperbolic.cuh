@@ -1,7 +1,7 @@
 // sinh, cosh, tanh of complex numbers, and sin, cos, tan from them.
 #pragma once
 
-#include "device/math/complex_math.cuh"
+#include "complex_math.cuh"
 
 namespace stator::STATOR_TARGET {
 

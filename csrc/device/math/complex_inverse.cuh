@@ -2,7 +2,7 @@
 // terms of one sign, except where cancellation is small relative to the absolute value of the result.
 #pragma once
 
-#include "device/math/complex_math.cuh"
+#include "complex_math.cuh"
 
 namespace stator::STATOR_TARGET {
 

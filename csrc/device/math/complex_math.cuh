@@ -3,8 +3,8 @@
 // (1987).
 #pragma once
 
-#include "device/math/hypot.cuh"
-#include "device/math/math.cuh"
+#include "hypot.cuh"
+#include "math.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -80,6 +80,6 @@ STATOR_FN complex<T> sqrt(complex<T> z) {
 
 }  // namespace stator::STATOR_TARGET
 
-#include "device/math/complex_exponential.cuh"
-#include "device/math/complex_hyperbolic.cuh"
-#include "device/math/complex_inverse.cuh"
+#include "complex_exponential.cuh"
+#include "complex_hyperbolic.cuh"
+#include "complex_inverse.cuh"

@@ -2,8 +2,8 @@
 // several functions and products add up.
 #pragma once
 
-#include "device/math/circular.cuh"
-#include "device/math/complex_math.cuh"
+#include "circular.cuh"
+#include "complex_math.cuh"
 
 namespace stator::STATOR_TARGET {
 

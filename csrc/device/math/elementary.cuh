@@ -3,8 +3,8 @@
 // (libm.cuh).
 #pragma once
 
-#include "device/math/elementary_arc.cuh"
-#include "device/math/elementary_exp.cuh"
-#include "device/math/elementary_log.cuh"
-#include "device/math/elementary_power.cuh"
-#include "device/math/elementary_tan.cuh"
+#include "elementary_arc.cuh"
+#include "elementary_exp.cuh"
+#include "elementary_log.cuh"
+#include "elementary_power.cuh"
+#include "elementary_tan.cuh"

@@ -3,7 +3,7 @@
 // 1)). Polynomials: tools/fit_elementary.py.
 #pragma once
 
-#include "device/math/elementary_core.cuh"
+#include "elementary_core.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
@@ -97,8 +97,8 @@ STATOR_FN T own_atan2(T y, T x) {
 template <class T>
 struct UsualAtan2 {
   static constexpr T least = sizeof(T) == 4 ? T(0x1p-100) : T(0x1p-1000);
-  static constexpr BitsOf<T> first = std::bit_cast<BitsOf<T>>(least);
-  static constexpr BitsOf<T> last = std::bit_cast<BitsOf<T>>(T(1) / least) - first;
+  static constexpr BitsOf<T> first = bit_cast<BitsOf<T>>(least);
+  static constexpr BitsOf<T> last = bit_cast<BitsOf<T>>(T(1) / least) - first;
   STATOR_FN static BitsOf<T> rank(T y, T x) {
     const BitsOf<T> up = bits(magnitude(y)) - first, across = bits(magnitude(x)) - first;
     return up > across ? up : across;

@@ -3,10 +3,8 @@
 // where nothing waits for the result.
 #pragma once
 
-#include "device/math/polynomial.cuh"
-
-#include <bit>
-#include <limits>
+#include "../limits.cuh"
+#include "polynomial.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
@@ -35,11 +33,11 @@ template <class T>
 using BitsOf = typename Format<T>::Bits;
 template <class T>
 STATOR_FN BitsOf<T> bits(T x) {
-  return std::bit_cast<BitsOf<T>>(x);
+  return bit_cast<BitsOf<T>>(x);
 }
 template <class T>
 STATOR_FN T from_bits(BitsOf<T> b) {
-  return std::bit_cast<T>(b);
+  return bit_cast<T>(b);
 }
 
 // All ones or all zeros.
@@ -50,7 +48,7 @@ STATOR_FN BitsOf<T> mask(bool condition) {
 template <class T>
 inline constexpr BitsOf<T> sign_bit = ~(~BitsOf<T>(0) >> 1);
 template <class T>
-inline constexpr T infinite = std::numeric_limits<T>::infinity();
+inline constexpr T infinite = limits<T>::infinity();
 
 template <class T>
 STATOR_FN T magnitude(T x) {

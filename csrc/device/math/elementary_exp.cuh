@@ -3,7 +3,7 @@
 // Elementary Functions, 1980).
 #pragma once
 
-#include "device/math/elementary_core.cuh"
+#include "elementary_core.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
@@ -95,7 +95,7 @@ STATOR_FN T own_expm1(T x) {
   const ExpParts<T> e = exp_parts(x, E::less_one);
   const T half = power_of_two(e.shifted);  // half of 2^n, which may overflow where the result does not
   const T y = select(x > E::infinite_above, infinite<T>, multiply_add(half, e.p, half - T(0.5)) * T(2));
-  return select(magnitude(x) < std::numeric_limits<T>::epsilon() / 2, x, select(x < E::expm1_flat, T(-1), y));
+  return select(magnitude(x) < limits<T>::epsilon() / 2, x, select(x < E::expm1_flat, T(-1), y));
 }
 
 // With t = (exp(|x|) - 1) / 4, which is finite where the result is: 2 t + (t / (t + 1/4)) / 2.
@@ -107,7 +107,7 @@ STATOR_FN T own_sinh(T x) {
   const T t = multiply_add(power, e.p, power - T(0.25));
   const T y = multiply_add(T(2), t, T(0.5) * (t / (t + T(0.25))));
   const T bounded = select(a <= ExpFormat<T>::cosh_infinite_above, y, a + infinite<T>);
-  return with_sign_of(select(a < std::numeric_limits<T>::epsilon() / 2, a, bounded), x);
+  return with_sign_of(select(a < limits<T>::epsilon() / 2, a, bounded), x);
 }
 
 // With q = exp(|x|) / 4: 2 q + 1 / (8 q).

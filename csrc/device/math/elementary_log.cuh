@@ -3,7 +3,7 @@
 // (form and coefficients of FreeBSD's msun); of float a polynomial without a division (tools/fit_elementary.py).
 #pragma once
 
-#include "device/math/elementary_core.cuh"
+#include "elementary_core.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
@@ -59,7 +59,7 @@ STATOR_FN LogParts<T> log_parts(T x) {
 template <class T>
 STATOR_FN LogParts<T> log_parts_of_any(T x) {
   using F = Format<T>;
-  const bool subnormal = x < std::numeric_limits<T>::min();
+  const bool subnormal = x < limits<T>::least_normal();
   LogParts<T> parts = log_parts(x * select(subnormal, T(BitsOf<T>(1) << F::mantissa), T(1)));
   parts.k = parts.k + select(subnormal, select(x > T(0), -T(F::mantissa), -infinite<T>), T(0));
   return parts;
@@ -94,8 +94,8 @@ STATOR_FN T log_of_any(T x) {
 // The same at half the cost for numbers whose rank is at most `last`: positive, normal and finite ones.
 template <LogBase Base, class T>
 struct UsualLog {
-  static constexpr BitsOf<T> first = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::min());
-  static constexpr BitsOf<T> last = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::max()) - first;
+  static constexpr BitsOf<T> first = bit_cast<BitsOf<T>>(limits<T>::least_normal());
+  static constexpr BitsOf<T> last = bit_cast<BitsOf<T>>(limits<T>::max()) - first;
   STATOR_FN static BitsOf<T> rank(T x) { return bits(x) - first; }
   STATOR_FN T operator()(T x) const { return log_of_parts<Base>(log_parts(x)); }
 };

@@ -2,8 +2,8 @@
 // cbrt: a polynomial for the reciprocal root, and steps that correct it. Polynomials: tools/fit_elementary.py.
 #pragma once
 
-#include "device/math/elementary_exp.cuh"
-#include "device/math/elementary_log.cuh"
+#include "elementary_exp.cuh"
+#include "elementary_log.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
@@ -84,7 +84,7 @@ STATOR_FN T own_pow(T x, T y) {
 // are about a logarithm, so that z has a third of them, less 11% of e.
 STATOR_FN float own_cbrt(float x) {
   const float a = magnitude(x);
-  const bool subnormal = a < std::numeric_limits<float>::min();
+  const bool subnormal = a < limits<float>::least_normal();
   const float m = a * select(subnormal, 0x1p24f, 1.0f);
   const float z = from_bits<float>(uint32_t(int32_t(multiply_add(float(int32_t(bits(m))), -1.0f / 3, 1419902976.0f))));
   const float root = m * (z * z), e = multiply_add(-root, z, 1.0f);
@@ -97,7 +97,7 @@ STATOR_FN float own_cbrt(float x) {
 // step z (1 - e)^(-1/3) improves the guess.
 STATOR_FN double own_cbrt(double x) {
   const double a = magnitude(x);
-  const bool subnormal = a < std::numeric_limits<double>::min();
+  const bool subnormal = a < limits<double>::least_normal();
   const double m = a * select(subnormal, 0x1p54, 1.0);
   const double upper = from_bits<double>((bits(m) >> 32) | bits(0x1p52)) - 0x1p52;
   const double guess = from_bits<double>(bits(multiply_add(upper, -1.0 / 3, 1430183936.0 + 0x1p52)) << 32);

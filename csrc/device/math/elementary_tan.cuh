@@ -3,7 +3,7 @@
 // not near would need more digits of pi. Polynomials: tools/fit_elementary.py.
 #pragma once
 
-#include "device/math/elementary_core.cuh"
+#include "elementary_core.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
@@ -49,7 +49,7 @@ STATOR_FN T near_tan(T x) {
 // tan of numbers whose rank is at most `last`, which are those near zero.
 template <class T>
 struct UsualTan {
-  static constexpr BitsOf<T> last = std::bit_cast<BitsOf<T>>(TanFormat<T>::near);
+  static constexpr BitsOf<T> last = bit_cast<BitsOf<T>>(TanFormat<T>::near);
   STATOR_FN static BitsOf<T> rank(T x) { return bits(magnitude(x)); }
   STATOR_FN T operator()(T x) const { return near_tan(x); }
 };

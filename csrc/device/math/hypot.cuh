@@ -2,7 +2,7 @@
 // glibc's and libmvec's functions differ from each other.
 #pragma once
 
-#include "device/math/math.cuh"
+#include "math.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -16,10 +16,10 @@ STATOR_FN T hypot(T x, T y) {
   const T a = abs(x), b = abs(y);
   const T large = a > b ? a : b, small = a > b ? b : a;
   // The exponents from 1 to top - 1, whose reciprocals are normal numbers.
-  Bits exponent = std::bit_cast<Bits>(large) & ~(one - 1);
+  Bits exponent = bit_cast<Bits>(large) & ~(one - 1);
   exponent = exponent < one ? one : exponent;
   exponent = exponent > (top - 1) * one ? (top - 1) * one : exponent;
-  const T down = std::bit_cast<T>(top * one - exponent), up = std::bit_cast<T>(exponent);
+  const T down = bit_cast<T>(top * one - exponent), up = bit_cast<T>(exponent);
   const T p = large * down, q = small * down;
   const T root = sqrt(p * p + q * q) * up;
   return a == limits<T>::infinity() || b == limits<T>::infinity() ? limits<T>::infinity() : root;

@@ -1,14 +1,12 @@
 // The float and double functions that math.cuh calls, by target.
 #pragma once
 
-#include "device/math/elementary_exp.cuh"
-#include "device/target.cuh"
+#include "../target.cuh"
+#include "elementary_exp.cuh"
 
 #if defined(STATOR_HOST)
-#include "device/math/elementary.cuh"
+#include "elementary.cuh"
 #endif
-
-#include <cmath>
 
 namespace stator::STATOR_TARGET::libm {
 

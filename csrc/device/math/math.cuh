@@ -2,12 +2,9 @@
 // every target.
 #pragma once
 
-#include "device/math/libm.cuh"
-#include "device/target.cuh"
-
-#include <bit>
-#include <limits>
-#include <type_traits>
+#include "../limits.cuh"
+#include "../target.cuh"
+#include "libm.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -26,16 +23,6 @@ struct opmath<bfloat16> {
 };
 template <class T>
 using opmath_t = typename opmath<T>::type;
-
-template <class T>
-struct limits {
-  STATOR_FN static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }
-  STATOR_FN static constexpr T max() { return std::numeric_limits<T>::max(); }
-  STATOR_FN static constexpr T infinity() { return std::numeric_limits<T>::infinity(); }
-  STATOR_FN static constexpr T nan() { return std::numeric_limits<T>::quiet_NaN(); }
-  STATOR_FN static constexpr T epsilon() { return std::numeric_limits<T>::epsilon(); }
-  STATOR_FN static constexpr T least_normal() { return std::numeric_limits<T>::min(); }
-};
 
 STATOR_FN constexpr bool isnan(float x) { return x != x; }
 STATOR_FN constexpr bool isnan(double x) { return x != x; }
@@ -98,4 +85,4 @@ STATOR_FN void sincos(double x, double& sine, double& cosine) { libm::sincos(x, 
 
 }  // namespace stator::STATOR_TARGET
 
-#include "device/math/complex_math.cuh"
+#include "complex_math.cuh"

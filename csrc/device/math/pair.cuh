@@ -2,8 +2,8 @@
 // exponents: a power multiplies the rounding error of its exponent by the size of the exponent.
 #pragma once
 
-#include "device/math/elementary_power.cuh"
-#include "device/math/scaled.cuh"
+#include "elementary_power.cuh"
+#include "scaled.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -1,7 +1,7 @@
 // Polynomials by Horner's rule, with fused multiply-add if the instruction set has it.
 #pragma once
 
-#include "device/target.cuh"
+#include "../target.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 

@@ -2,10 +2,8 @@
 // Mathematik 18, 1971) and an exponent of 64 bits.
 #pragma once
 
-#include "device/cascade.cuh"
-#include "device/math/math.cuh"
-
-#include <bit>
+#include "../cascade.cuh"
+#include "math.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -13,7 +11,7 @@ template <class T>
 STATOR_FN T power_of_two(int e) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   constexpr int mantissa = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 127 : 1023;
-  return std::bit_cast<T>(Bits(Bits(e + bias) << mantissa));
+  return bit_cast<T>(Bits(Bits(e + bias) << mantissa));
 }
 
 // v * 2^e for any e, in two steps, so that neither factor overflows and a subnormal result is rounded once.
@@ -32,11 +30,11 @@ STATOR_FN complex<T> scale_by(complex<T> v, int64_t e) {
 // exponent 0.
 STATOR_FN double split_exponent(double v, int64_t& exponent) {
   const bool tiny = abs(v) < 0x1p-1022;
-  const uint64_t bits = std::bit_cast<uint64_t>(tiny ? v * 0x1p64 : v);
+  const uint64_t bits = bit_cast<uint64_t>(tiny ? v * 0x1p64 : v);
   const int64_t field = int64_t(bits >> 52 & 0x7ff);
   const bool special = (field == 0x7ff) | (field == 0);
   exponent = special ? 0 : field - (tiny ? 1087 : 1023);
-  return special ? v : std::bit_cast<double>((bits & ~(uint64_t(0x7ff) << 52)) | uint64_t(1023) << 52);
+  return special ? v : bit_cast<double>((bits & ~(uint64_t(0x7ff) << 52)) | uint64_t(1023) << 52);
 }
 STATOR_FN complex128 split_exponent(complex128 v, int64_t& exponent) {
   const double x = abs(v.re), y = abs(v.im);

@@ -3,8 +3,8 @@
 // (DLMF 5.5) down to [1, 2]; reflected (DLMF 5.5.3) where an operand is negative.
 #pragma once
 
-#include "device/math/pair.cuh"
-#include "device/math/special_gamma.cuh"
+#include "pair.cuh"
+#include "special_gamma.cuh"
 
 namespace stator::STATOR_TARGET {
 

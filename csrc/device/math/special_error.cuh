@@ -5,8 +5,8 @@
 // Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x) (1981).
 #pragma once
 
-#include "device/math/elementary_exp.cuh"
-#include "device/math/math.cuh"
+#include "elementary_exp.cuh"
+#include "math.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -5,8 +5,8 @@
 // |gammaln(-x)|, 2 + |digamma(-x)|. Float computes in double on that side, and keeps its precision there too.
 #pragma once
 
-#include "device/math/math.cuh"
-#include "device/math/polynomial.cuh"
+#include "math.cuh"
+#include "polynomial.cuh"
 
 namespace stator::STATOR_TARGET {
 

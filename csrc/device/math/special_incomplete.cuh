@@ -5,9 +5,9 @@
 // small a and x, and for large a Temme's expansion about x = a, which is uniform (DLMF 8.12).
 #pragma once
 
-#include "device/math/pair.cuh"
-#include "device/math/special_beta.cuh"
-#include "device/math/special_error.cuh"
+#include "pair.cuh"
+#include "special_beta.cuh"
+#include "special_error.cuh"
 
 namespace stator::STATOR_TARGET {
 

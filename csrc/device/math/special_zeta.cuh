@@ -4,8 +4,8 @@
 // and underflows, is a factor apart: the sums are of (q / (q + k))^s.
 #pragma once
 
-#include "device/math/scaled.cuh"
-#include "device/math/special_gamma.cuh"
+#include "scaled.cuh"
+#include "special_gamma.cuh"
 
 namespace stator::STATOR_TARGET {
 

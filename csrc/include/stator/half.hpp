@@ -3,9 +3,7 @@
 // too: std::bit_cast, which nvcc takes to be a function of the host, would make one that does nothing.
 #pragma once
 
-#include <stator/export.hpp>
-
-#include <cstdint>
+#include <stator/device/standard.hpp>
 
 namespace stator {
 

@@ -1,8 +1,8 @@
 // Attention: softmax(scale q k^T + mask) v of each head. Keys come in blocks; what was summed is rescaled when a
 // larger score appears (Milakov and Gimelshein, 2018), so that no score is stored.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/attention/fast.cuh"
 #include "kernels/attention/matrix.cuh"
 #include "kernels/attention/tiles.cuh"

@@ -2,7 +2,7 @@
 // keys and values are read where they lie, and the maxima and sums of scores are not across lanes.
 #pragma once
 
-#include "device/lanes/lane_product.cuh"
+#include "host/lanes/lane_product.hpp"
 #include "kernels/attention/heads.cuh"
 
 #include <algorithm>

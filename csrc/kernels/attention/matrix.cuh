@@ -7,6 +7,8 @@
 #include "device/tensor_core.cuh"
 #include "kernels/attention/heads.cuh"
 
+#include <cmath>
+
 namespace stator::STATOR_TARGET::attention {
 
 // D: the largest size of a head that the kernel takes.

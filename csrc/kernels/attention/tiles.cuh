@@ -2,7 +2,7 @@
 // time; eight neighbouring threads share a row of scores.
 #pragma once
 
-#include "device/lanes/sublanes.cuh"
+#include "device/sublanes.cuh"
 #include "kernels/attention/heads.cuh"
 
 namespace stator::STATOR_TARGET::attention {

@@ -4,8 +4,8 @@
 
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
 #include "kernels/convolution/axes.cuh"
 
 #include <algorithm>

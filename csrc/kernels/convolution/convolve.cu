@@ -5,9 +5,9 @@
 // along the channels, and tensor cores of halves whose channels are side by side, which a launch before copies so where
 // they are not. The fast host computes all of them from slabs, but for kernels whose taps a slab cannot hold.
 #include "device/group.cuh"
-#include "device/launcher.cuh"
 #include "device/math/libm.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/convolution/channels_last.cuh"
 #include "kernels/convolution/convolve_fast.cuh"
 #include "kernels/convolution/convolve_planes.cuh"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "device/group.cuh"
-#include "device/lanes/lane_product.cuh"
-#include "device/launch.cuh"
+#include "host/lanes/lane_product.hpp"
+#include "host/launch.hpp"
 #include "kernels/convolution/block_parts.cuh"
 #include "kernels/convolution/slab.cuh"
 

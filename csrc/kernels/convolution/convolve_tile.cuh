@@ -3,7 +3,7 @@
 // of few channels nor the fast host's slab can hold.
 #pragma once
 
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "kernels/convolution/tile.cuh"
 
 namespace stator::STATOR_TARGET::convolution {

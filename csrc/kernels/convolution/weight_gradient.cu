@@ -1,7 +1,7 @@
 // Gradients of the weights of convolutions: parts, each a sum over some of the results, and then their sum. Where
 // blocks have threads, tensor cores multiply halves whose channels are whole vectors, which launches before arrange.
 #include "device/index.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/convolution/gradient_fast.cuh"
 #include "kernels/convolution/gradient_planes.cuh"
 #include "kernels/convolution/gradient_tile.cuh"

@@ -2,8 +2,8 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/convolution/axes.cuh"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // start + i * step: integers exactly, floating dtypes in double with one rounding.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/creation.hpp"
 
 namespace stator::STATOR_TARGET::creation {

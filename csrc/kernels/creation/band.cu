@@ -1,6 +1,6 @@
 // Matrices of which only a band is not zero: triu, tril, diag, tri and eye.
 #include "device/index.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/movement/rows.cuh"
 #include "params/creation.hpp"
 

@@ -1,6 +1,6 @@
 // Copies and fills. Without conversion only the item size matters. With conversion, dense data has kernels of its own,
 // and other layouts use the general elementwise kernel.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/creation/copy.cuh"
 #include "kernels/elementwise/dense.cuh"
 #include "kernels/elementwise/strided.cuh"

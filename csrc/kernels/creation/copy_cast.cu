@@ -1,8 +1,8 @@
 // Conversion of dense data: one kernel per destination type, with a switch over the source type.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
 #include "kernels/creation/copy.cuh"
 
 namespace stator::STATOR_TARGET::creation {

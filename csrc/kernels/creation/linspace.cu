@@ -1,9 +1,9 @@
 // Evenly spaced numbers.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/creation.hpp"
 
 namespace stator::STATOR_TARGET::creation {

@@ -6,8 +6,8 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
 #include "kernels/elementwise/types.cuh"
 #include "params/elementwise.hpp"
 

@@ -1,8 +1,8 @@
 // Powers whose exponent is a number for which there is a shorter function: 1, 2, 3, -1 and 1/2.
 #pragma once
 
+#include "device/functors/powers.cuh"
 #include "kernels/elementwise/elementwise.cuh"
-#include "kernels/elementwise/functors/powers.cuh"
 
 namespace stator::STATOR_TARGET::elementwise {
 

@@ -1,10 +1,10 @@
 // Mantissas and exponents of two of floating-point numbers, by their bits.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/elementary_core.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/elementwise/layout.cuh"
 
 namespace stator::STATOR_TARGET::elementwise {

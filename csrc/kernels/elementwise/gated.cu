@@ -1,7 +1,7 @@
 // Gated units and their gradients: activation(gate) * up in one pass. The activation is chosen in the kernel.
-#include "device/launcher.cuh"
-#include "kernels/elementwise/functors/activation.cuh"
-#include "kernels/elementwise/functors/activation_backward.cuh"
+#include "device/functors/activation.cuh"
+#include "device/functors/activation_backward.cuh"
+#include "host/launcher.hpp"
 #include "kernels/elementwise/segments.cuh"
 #include "kernels/elementwise/strided.cuh"
 

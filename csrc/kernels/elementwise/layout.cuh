@@ -3,7 +3,7 @@
 
 #include "device/convert.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "params/elementwise.hpp"
 
 namespace stator::STATOR_TARGET::elementwise {

@@ -2,7 +2,7 @@
 #include "device/fault.cuh"
 #include "device/functional.cuh"
 #include "device/index.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/embedding/columns.cuh"
 
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "params/embedding.hpp"
 
 namespace stator::STATOR_TARGET::embedding {

@@ -1,7 +1,7 @@
 // The gradient of a table: sums of rows by sorted keys. However often an index occurs, no thread waits for another and
 // none adds more than a chunk, and the order of the additions depends only on the keys.
 #include "device/fault.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/embedding/columns.cuh"
 
 namespace stator::STATOR_TARGET::embedding {

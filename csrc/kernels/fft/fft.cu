@@ -1,5 +1,5 @@
 // Fourier transforms of the host targets, and of devices without cuFFT.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/fft/signals.cuh"
 
 namespace stator::STATOR_TARGET::fft {

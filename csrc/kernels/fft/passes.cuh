@@ -1,12 +1,12 @@
 // Transforms one block of lanes in its work memory: point i of lane l is at [i][re, im][l].
 #pragma once
 
-#include "device/lanes/lane_vector.cuh"
+#include "host/lanes/lane_vector.hpp"
 #include "params/fft.hpp"
 
 namespace stator::STATOR_TARGET::fft {
 
-// A point of all lanes (device/lanes/lane_vector.cuh), and transforms of a few of them.
+// A point of all lanes (host/lanes/lane_vector.hpp), and transforms of a few of them.
 template <class V>
 struct Point {
   V re, im;

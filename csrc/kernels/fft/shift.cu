@@ -2,8 +2,8 @@
 #include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/fft.hpp"
 
 namespace stator::STATOR_TARGET::fft {

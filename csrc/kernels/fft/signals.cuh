@@ -11,7 +11,7 @@
 #pragma once
 
 #include "device/index.cuh"
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "kernels/fft/gather.cuh"
 
 namespace stator::STATOR_TARGET::fft {

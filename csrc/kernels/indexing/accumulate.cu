@@ -1,8 +1,8 @@
 // Sums, products and extremes accumulated into an array through indices.
 #include "device/atomic_update.cuh"
 #include "device/functional.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/indexing/host.cuh"
 
 namespace stator::STATOR_TARGET::indexing {

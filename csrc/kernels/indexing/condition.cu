@@ -4,8 +4,8 @@
 #include "device/fault.cuh"
 #include "device/graph.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 
 namespace stator::STATOR_TARGET::indexing {
 namespace {

@@ -5,6 +5,7 @@
 #include "kernels/indexing/index_arrays.cuh"
 
 #include <algorithm>
+#include <limits>
 
 namespace stator::STATOR_TARGET::indexing {
 

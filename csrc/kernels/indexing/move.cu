@@ -1,7 +1,7 @@
 // Reads and writes through arrays of indices. Items are moved as bits of their size.
 #include "device/atomic_update.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/indexing/host.cuh"
 
 #include <cstring>

@@ -4,9 +4,9 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/indexing.hpp"
 
 namespace stator::STATOR_TARGET::indexing {

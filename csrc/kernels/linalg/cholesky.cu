@@ -1,5 +1,5 @@
 // Cholesky factors and triangular systems of small matrices: one block per matrix.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

@@ -2,9 +2,9 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/complex_math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

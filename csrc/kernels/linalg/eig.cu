@@ -6,8 +6,8 @@
 // column; while G is applied from the right each thread has a row. So the block synchronises once per team's columns
 // and not once per rotation. The limit is the chain of rotations: each needs a square root and divisions after the
 // previous one.
-#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/reflector.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

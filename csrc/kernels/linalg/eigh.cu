@@ -1,7 +1,7 @@
 // Eigenvalues and eigenvectors of small Hermitian matrices by cyclic Jacobi rotations: one block per matrix. Golub and
 // Van Loan, Matrix Computations (2013), section 8.5; the phase of a complex entry is part of the rotation.
-#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/rotation.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

@@ -2,7 +2,7 @@
 // J. Matrix Anal. Appl. 26(4), 2005), with the number of squarings chosen from norms of powers (Al-Mohy and Higham,
 // SIAM J. Matrix Anal. Appl. 31(3), 2009). Degree 13 for double precision, 7 for single. Scale factors are powers of
 // two, which cause no rounding.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/small.cuh"
 
 #include <bit>

@@ -1,7 +1,7 @@
 // Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j. Columns are computed
 // independently: reflectors after the j-th do not change column j. A team of threads has a few columns in shared
 // memory.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/reflector.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

@@ -1,5 +1,5 @@
 // LU with partial pivoting of small matrices, and solutions by it: one block per matrix.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

@@ -1,9 +1,11 @@
 // The steps around a library's decompositions: triangles, determinants, permutations, pivots, and the masking of
 // matrices that hold NaN or infinity, on which iterative algorithms may not terminate.
 #include "device/index.cuh"
-#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/small.cuh"
+
+#include <bit>
 
 namespace stator::STATOR_TARGET::linalg {
 namespace {

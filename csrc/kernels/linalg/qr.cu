@@ -1,5 +1,5 @@
 // Householder QR, one block per matrix: of small matrices in shared memory, and of larger ones of a batch in place.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/columns.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

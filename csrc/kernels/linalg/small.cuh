@@ -3,8 +3,8 @@
 
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
 #include "device/math/complex_math.cuh"
+#include "host/launch.hpp"
 #include "params/linalg.hpp"
 
 namespace stator::STATOR_TARGET::linalg {

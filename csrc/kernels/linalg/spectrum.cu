@@ -1,5 +1,5 @@
 // Ranks, norms and pseudo-inverses from singular values, and the small steps around a library's batched routines.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_TARGET::linalg {

@@ -7,8 +7,8 @@
 //
 // X is the product of the rotations. V is taken from a QR decomposition of the rotated columns, scaled to length 1:
 // columns that are zero are completed from the others, and all are orthogonal whatever their length was.
-#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
+#include "host/launcher.hpp"
 #include "kernels/linalg/columns.cuh"
 #include "kernels/linalg/rotation.cuh"
 

@@ -2,10 +2,10 @@
 // once for a block.
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/sum_blocks.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/elementwise/segments.cuh"
 #include "kernels/losses/formulas.cuh"
 

@@ -3,10 +3,10 @@
 #include "device/functional.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/sum_blocks.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/losses/formulas.cuh"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Pairwise distances. Differences are computed before they are squared, so that near points keep their precision. A
 // block computes a tile of pairs from features that are staged in shared memory.
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/rescale.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/matmul.hpp"
 
 #include <cmath>

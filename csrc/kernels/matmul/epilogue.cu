@@ -2,11 +2,11 @@
 // in one pass: scales, a bias, an activation, rounding to the result. There is one kernel per dtype of the computation.
 // The activation is chosen at run time; on the fast host once per chunk of a row.
 #include "device/convert.cuh"
+#include "device/functors/activation.cuh"
+#include "device/functors/hyperbolic.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
-#include "kernels/elementwise/functors/activation.cuh"
-#include "kernels/elementwise/functors/hyperbolic.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/matmul.hpp"
 
 namespace stator::STATOR_TARGET::matmul {

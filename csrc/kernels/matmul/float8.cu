@@ -1,13 +1,13 @@
 // Eight-bit floats of the OCP specification (OFP8 1.0, 2023): e4m3 without infinity, e5m2 as IEEE 754 would define it.
 #include "device/convert.cuh"
+#include "device/float8.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/matmul.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace stator::STATOR_TARGET::matmul {
 namespace {
@@ -16,50 +16,6 @@ struct Float8Tuning {
   static constexpr int block = 256;
   static constexpr int64_t tile = by_target<4096, 32768>::value;  // elements per block
 };
-
-// Bits of the fraction, exponent bias and largest finite value.
-struct Format {
-  int fraction, bias;
-  float largest;
-};
-STATOR_FN Format format_of(params::Float8 f) {
-  return f == params::Float8::e4m3 ? Format{3, 7, 448.0f} : Format{2, 15, 57344.0f};
-}
-
-// Rounds to nearest, ties to even, and saturates at the largest finite value. NaN has all bits set in e4m3, and is the
-// quiet NaN of e5m2.
-STATOR_FN uint8_t encode(float x, params::Float8 f) {
-  const Format format = format_of(f);
-  const uint32_t bits = std::bit_cast<uint32_t>(x), sign = bits >> 24 & 0x80;
-  uint32_t magnitude = bits & 0x7fffffff;
-  const bool nan = magnitude > 0x7f800000;
-  const uint32_t most = std::bit_cast<uint32_t>(format.largest);
-  magnitude = magnitude > most ? most : magnitude;
-  // Adding this number moves the last bit that a subnormal result keeps to the end of a float's fraction, and so rounds
-  // there.
-  const float shift = std::bit_cast<float>(uint32_t(127 + 1 - format.bias + 23 - format.fraction) << 23);
-  const uint32_t small =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + shift) - std::bit_cast<uint32_t>(shift);
-  const int cut = 23 - format.fraction;
-  const uint32_t odd = magnitude >> cut & 1;
-  const uint32_t rounded = (magnitude + (uint32_t(1) << (cut - 1)) - 1 + odd) >> cut;
-  const uint32_t normal = rounded - (uint32_t(127 - format.bias) << format.fraction);
-  const bool is_small = magnitude < uint32_t(127 + 1 - format.bias) << 23;
-  const uint32_t quiet = f == params::Float8::e4m3 ? 0x7f : 0x7e;
-  return uint8_t(sign | (nan ? quiet : is_small ? small : normal));
-}
-
-STATOR_FN float decode(uint8_t q, params::Float8 f) {
-  const Format format = format_of(f);
-  const uint32_t sign = uint32_t(q & 0x80) << 24, magnitude = q & 0x7f;
-  // The float with these bits, times the power of two between the two biases: exact, also for subnormal numbers.
-  const float scale = std::bit_cast<float>(uint32_t(127 + 127 - format.bias) << 23);
-  const float value = std::bit_cast<float>(magnitude << (23 - format.fraction)) * scale;
-  const uint32_t top = f == params::Float8::e4m3 ? 0x7f : 0x7c;
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (magnitude >= top) bits = f == params::Float8::e5m2 && magnitude == top ? 0x7f800000 : 0x7fc00000;
-  return std::bit_cast<float>(bits | sign);
-}
 
 STATOR_FN float finite_magnitude(float x) {
   const float magnitude = x < 0 ? -x : x;
@@ -101,7 +57,7 @@ STATOR_FN float scale_of(const params::QuantizeFloat8& p, int64_t segment) {
     const float v = p.partials[segment * p.splits + i];
     found = v > found ? v : found;
   }
-  const float scale = found / format_of(p.format).largest;
+  const float scale = found / float8_format(p.format).largest;
   return scale > 0 ? scale : 1.0f;
 }
 
@@ -126,7 +82,8 @@ STATOR_KERNEL(Size) void encode_kernel(params::QuantizeFloat8 p, int64_t splits,
     group.sync();
     const float scale = shared.value;
     const int64_t at = segment * p.count + first;
-    group.for_each(n, [=](int64_t i) { p.q[at + i] = encode(load_one<float>(p.x, p.dtype, at + i) / scale, format); });
+    group.for_each(
+        n, [=](int64_t i) { p.q[at + i] = float8_encoded(load_one<float>(p.x, p.dtype, at + i) / scale, format); });
     return;
   }
   const int64_t tile = group.block() % tiles, split = group.block() / tiles % splits,
@@ -139,7 +96,7 @@ STATOR_KERNEL(Size) void encode_kernel(params::QuantizeFloat8 p, int64_t splits,
     if (split == 0) p.scale[o * p.inner + column] = scale;
     for (int64_t i = first; i < first + n; ++i) {
       const int64_t at = (o * p.count + i) * p.inner + column;
-      p.q[at] = encode(load_one<float>(p.x, p.dtype, at) / scale, format);
+      p.q[at] = float8_encoded(load_one<float>(p.x, p.dtype, at) / scale, format);
     }
   });
 }
@@ -176,13 +133,13 @@ STATOR_KERNEL(Size) void decode_kernel(params::DecodeFloat8 p, int64_t first_blo
   const auto value = [=](int64_t i) {
     int64_t column;
     const int64_t row = of_row.divmod(i, column);
-    return decode(q[row * row_step + column * col_step], format);
+    return float8_decoded(q[row * row_step + column * col_step], format);
   };
   const bool dense = row_step == cols && col_step == 1;
   if (p.dtype == DType::float16)
     group.for_each(n, [=](int64_t i) { static_cast<float16*>(out)[first + i] = float16(value(first + i)); });
   else if (dense)
-    group.for_each(n, [=](int64_t i) { static_cast<float*>(out)[first + i] = decode(q[first + i], format); });
+    group.for_each(n, [=](int64_t i) { static_cast<float*>(out)[first + i] = float8_decoded(q[first + i], format); });
   else
     group.for_each(n, [=](int64_t i) { static_cast<float*>(out)[first + i] = value(first + i); });
 }

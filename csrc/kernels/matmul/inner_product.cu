@@ -1,7 +1,7 @@
 // Inner products of pairs of vectors: many pairs at a time, or a long pair in splits whose sums the last block adds up.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/matmul/integer_product.cuh"
 #include "params/matmul.hpp"
 

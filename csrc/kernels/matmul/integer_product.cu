@@ -1,8 +1,8 @@
 // Products of integers: exact, wrapping around, for any strides. The fast host multiplies packed panels (Goto and van
 // de Geijn, ACM TOMS 34, 2008), with operands of one byte as float32, whose fused sums of 128 products are exact. Where
 // blocks have threads, they have tiles in shared memory.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/matmul/integer_product.cuh"
 #include "params/matmul.hpp"
 

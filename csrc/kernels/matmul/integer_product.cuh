@@ -4,7 +4,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/lanes/lane_product.cuh"
+#include "host/lanes/lane_product.hpp"
 #include "params/matmul.hpp"
 
 namespace stator::STATOR_TARGET::matmul {

@@ -1,7 +1,7 @@
 // Batches of small products, for which a library's call costs more than its work. On the fast host the rows of b stay
 // in vectors, with a function for each vector length.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/matmul/integer_product.cuh"
 #include "params/matmul.hpp"
 

@@ -1,5 +1,5 @@
 // Concatenation. The list of pieces is part of the kernel's parameters.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/movement/rows.cuh"
 #include "params/movement.hpp"
 

@@ -1,6 +1,6 @@
 // roll and pad.
 #include "device/index.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/movement/rows.cuh"
 #include "params/movement.hpp"
 

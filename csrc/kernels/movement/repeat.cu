@@ -1,7 +1,7 @@
 // The indices that repeat() with counts takes.
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/movement.hpp"
 
 namespace stator::STATOR_TARGET::movement {

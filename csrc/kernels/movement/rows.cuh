@@ -5,8 +5,8 @@
 #include "device/bits.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
 
 #include <algorithm>
 #include <cstring>

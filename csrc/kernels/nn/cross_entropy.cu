@@ -3,7 +3,7 @@
 //   loss_i = (1 - s) w[t_i] (-log p[t_i]) + s / C * sum_c w[c] (-log p[c]),  p = softmax(logits_i)
 // mean divides by the sum of w[t_i], as PyTorch does.
 #include "device/fault.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/nn/loss_rows.cuh"
 
 namespace stator::STATOR_TARGET::nn {

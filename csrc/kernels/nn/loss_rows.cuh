@@ -5,9 +5,9 @@
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "device/sum_blocks.cuh"
+#include "host/launch.hpp"
 #include "params/nn.hpp"
 
 namespace stator::STATOR_TARGET::nn {

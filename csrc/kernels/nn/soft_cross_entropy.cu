@@ -1,7 +1,7 @@
 // Cross entropy with a probability for each class as the target, forward and backward, each in one launch.
 //   loss_i = sum_c w[c] q[c] (-log p[c]),  q = (1 - s) target_i + s / C,  p = softmax(logits_i)
 // mean divides by the number of rows.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/nn/loss_rows.cuh"
 
 namespace stator::STATOR_TARGET::nn {

@@ -1,7 +1,7 @@
 // Softmax and log-softmax, forward and backward, along any axis. The maximum of a line is subtracted first, so that no
 // exponential overflows.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/nn/softmax_columns.cuh"
 #include "kernels/nn/softmax_fast.cuh"
 #include "kernels/nn/softmax_rows.cuh"

@@ -6,8 +6,8 @@
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
 #include "params/nn.hpp"
 
 namespace stator::STATOR_TARGET::nn {

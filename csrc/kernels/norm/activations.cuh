@@ -2,8 +2,8 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "kernels/elementwise/functors/activation.cuh"
-#include "kernels/elementwise/functors/activation_backward.cuh"
+#include "device/functors/activation.cuh"
+#include "device/functors/activation_backward.cuh"
 #include "params/norm.hpp"
 
 namespace stator::STATOR_TARGET::norm {

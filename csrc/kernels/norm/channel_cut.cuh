@@ -6,11 +6,11 @@
 #include "device/functional.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "device/moments.cuh"
 #include "device/rescale.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
 #include "kernels/norm/activations.cuh"
 #include "params/norm.hpp"
 

@@ -1,7 +1,7 @@
 // Batch normalisation: each channel has a mean and a variance over all samples. One launch for the statistics, or for
 // the sums of the gradient, and one for the results.
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/norm/channel_fast.cuh"
 #include "kernels/norm/channel_sums.cuh"
 

@@ -4,8 +4,8 @@
 #include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/fold_columns.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
 
 namespace stator::STATOR_TARGET::norm {
 

@@ -2,10 +2,10 @@
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/rescale.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "params/norm.hpp"
 
 namespace stator::STATOR_TARGET::norm {

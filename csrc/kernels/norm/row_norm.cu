@@ -1,7 +1,7 @@
 // Layer, root-mean-square, group and instance normalisation: a row, or a group of channels of a sample, has a mean and
 // a deviation of its own.
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/norm/row_fast.cuh"
 #include "kernels/norm/row_threads.cuh"
 

@@ -1,5 +1,5 @@
 // Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019).
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/optim/moments.cuh"
 
 namespace stator::STATOR_TARGET::optim {

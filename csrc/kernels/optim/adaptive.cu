@@ -1,6 +1,6 @@
 // Rules with second moments only: Adagrad (Duchi et al., JMLR 2011), and RMSprop as PyTorch has it, with momentum and
 // centred as Graves (2013) proposes.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/optim/step.cuh"
 
 namespace stator::STATOR_TARGET::optim {

@@ -1,7 +1,7 @@
 // What is asked of all gradients at once: their common length, and whether one of them is not finite.
 #include "device/convert.cuh"
 #include "device/functional.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/optim/length.cuh"
 #include "kernels/optim/tensors.cuh"
 

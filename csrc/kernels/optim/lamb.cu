@@ -1,6 +1,6 @@
 // LAMB (You et al., ICLR 2020): Adam's step, for each tensor as long as the tensor itself. The first launch updates the
 // moments and finds the lengths, the second computes the step again and makes it.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/optim/length.cuh"
 #include "kernels/optim/moments.cuh"
 

@@ -1,6 +1,6 @@
 // Rules without second moments: stochastic gradient descent, with the momentum of Sutskever et al. (ICML 2013) as
 // PyTorch has it, and Lion (Chen et al., NeurIPS 2023).
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/optim/step.cuh"
 
 namespace stator::STATOR_TARGET::optim {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "device/group.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
 #include "params/optim.hpp"
 
 namespace stator::STATOR_TARGET::optim {

@@ -1,5 +1,5 @@
 // The largest element of each window, and where it is.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/pooling/rows.cuh"
 #include "kernels/pooling/two_by_two.cuh"
 

@@ -1,7 +1,7 @@
 // The mean of each window, and the root of a mean of powers.
-#include "device/lanes/sublanes.cuh"
-#include "device/launcher.cuh"
 #include "device/rescale.cuh"
+#include "device/sublanes.cuh"
+#include "host/launcher.hpp"
 #include "kernels/pooling/powers.cuh"
 #include "kernels/pooling/rows.cuh"
 #include "kernels/pooling/two_by_two.cuh"

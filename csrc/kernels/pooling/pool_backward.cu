@@ -1,6 +1,6 @@
 // Gradients of pooling: each element adds up the slopes of the windows that it is in, in their order.
 #include "device/fault.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/pooling/slabs.cuh"
 
 namespace stator::STATOR_TARGET::pooling {

@@ -3,7 +3,7 @@
 // same slab of several planes, so that small planes share what is decided for it.
 #pragma once
 
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "kernels/pooling/powers.cuh"
 #include "kernels/pooling/rows.cuh"
 

@@ -1,8 +1,8 @@
 // Windows of 2 x 2 elements that do not overlap, where blocks have threads: each reads 16 bytes of two rows.
 #pragma once
 
-#include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
 #include "kernels/pooling/windows.cuh"
 
 namespace stator::STATOR_TARGET::pooling {

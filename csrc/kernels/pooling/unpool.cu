@@ -1,7 +1,8 @@
 // Elements at given indices of planes of zeros, and back.
 #include "device/atomic_update.cuh"
 #include "device/fault.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/pooling/windows.cuh"
 
 namespace stator::STATOR_TARGET::pooling {

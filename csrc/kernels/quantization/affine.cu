@@ -1,8 +1,8 @@
 // To integers of eight bits, back, and both in one pass. Where blocks have threads each has as many neighbouring
 // elements as lie in 16 bytes; the fast host goes along stretches of one scale.
 #include "device/index.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/quantization/lines.cuh"
 
 namespace stator::STATOR_TARGET::quantization {

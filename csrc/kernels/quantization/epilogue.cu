@@ -1,8 +1,8 @@
 // What follows an exact product of int8 in one pass: zero points, scales, a bias, relu, rounding to the result. On the
 // fast host a chunk of a row at a time; where blocks have threads, four neighbours per thread.
 #include "device/index.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/quantization/lines.cuh"
 
 namespace stator::STATOR_TARGET::quantization {

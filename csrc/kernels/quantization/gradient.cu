@@ -2,7 +2,7 @@
 // in a fixed order.
 #include "device/functional.cuh"
 #include "device/index.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/quantization/lines.cuh"
 
 #include <algorithm>

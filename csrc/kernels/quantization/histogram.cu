@@ -1,8 +1,8 @@
 // Histograms of a range that grows, and the part of the range that is quantised with the least error.
 #include "device/atomic.cuh"
 #include "device/functional.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launcher.hpp"
 #include "kernels/quantization/lines.cuh"
 
 #include <algorithm>

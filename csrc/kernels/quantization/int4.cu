@@ -1,9 +1,9 @@
 // Weights of four bits in groups of a row: making them, reading them back, and products with few rows, which decode
 // them in registers.
 #include "device/functional.cuh"
-#include "device/launcher.cuh"
 #include "device/team.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/quantization/lines.cuh"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
 #include "params/quantization.hpp"
 
 #include <bit>

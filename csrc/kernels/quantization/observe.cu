@@ -1,9 +1,9 @@
 // Running ranges of arrays, and scales and zero points from ranges.
 #include "device/functional.cuh"
 #include "device/index.cuh"
-#include "device/lanes/extreme_lanes.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/lanes/extreme_lanes.hpp"
+#include "host/launcher.hpp"
 #include "kernels/quantization/lines.cuh"
 
 #include <algorithm>

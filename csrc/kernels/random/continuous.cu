@@ -3,10 +3,10 @@
 // numbers are made in pairs: elements i and i + 1 for even i.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/math.cuh"
 #include "kernels/random/unit.cuh"
 

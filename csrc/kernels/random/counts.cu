@@ -1,8 +1,8 @@
 // Multinomial counts, as one binomial number per outcome.
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/math.cuh"
 #include "kernels/random/unit.cuh"
 

@@ -2,10 +2,10 @@
 // never stored, but drawn again.
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/unit.cuh"
 
 namespace stator::STATOR_TARGET::random {

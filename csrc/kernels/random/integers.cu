@@ -3,9 +3,9 @@
 // integer generation in an interval, ACM TOMACS 29, 2019).
 #include "device/bits.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/unit.cuh"
 
 #include <cstring>

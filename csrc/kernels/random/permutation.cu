@@ -1,7 +1,7 @@
 // Random permutations without a sort: by a cipher on the indices, or by ranking random keys if there are few.
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/unit.cuh"
 
 namespace stator::STATOR_TARGET::random {

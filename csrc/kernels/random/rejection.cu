@@ -2,9 +2,9 @@
 // (offset + i, 1), ..., for every launch shape. Computed in double; the result is rounded once.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/math.cuh"
 #include "kernels/random/unit.cuh"
 

@@ -1,7 +1,7 @@
 // The kernel that writes the state of a generator which a graph's draws are made with.
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/unit.cuh"
 
 namespace stator::STATOR_TARGET::random {

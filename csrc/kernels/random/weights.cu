@@ -3,11 +3,13 @@
 #include "device/convert.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/random/math.cuh"
 #include "kernels/random/unit.cuh"
+
+#include <bit>
 
 namespace stator::STATOR_TARGET::random {
 namespace {

@@ -1,6 +1,6 @@
 // One step backward: from the gradients of the states after it to those of the gates, and to what of those before it
 // does not go through the gates.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/recurrent/cells.cuh"
 
 namespace stator::STATOR_TARGET::recurrent {

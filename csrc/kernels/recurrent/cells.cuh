@@ -4,9 +4,9 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/launch.cuh"
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
 #include "params/recurrent.hpp"
 
 namespace stator::STATOR_TARGET::recurrent {

@@ -1,5 +1,5 @@
 // One step forward: the functions of the gates, the new states, and what the gradient needs of them.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/recurrent/cells.cuh"
 
 namespace stator::STATOR_TARGET::recurrent {

@@ -2,8 +2,8 @@
 // If the factors are split over blocks, a first launch writes the partial products (`totals`) and a second one the
 // gradients.
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/reduce/product_factors.cuh"
 #include "kernels/scan/work.cuh"
 #include "params/reduce.hpp"

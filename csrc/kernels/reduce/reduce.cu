@@ -1,7 +1,7 @@
 // The reduction launchers. Each compilation of this file has the reducers whose number is STATOR_SHARD modulo
 // STATOR_SHARDS.
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/reduce/columns.cuh"
 #include "kernels/reduce/rows.cuh"
 

@@ -9,6 +9,7 @@
 #include "params/reduce.hpp"
 
 #include <concepts>
+#include <limits>
 
 namespace stator::STATOR_TARGET::reduce {
 

@@ -3,8 +3,8 @@
 // column. Reducers without these functions take lanes (rows.cuh, columns.cuh).
 #pragma once
 
-#include "device/lanes/extreme_lanes.cuh"
-#include "device/lanes/lanes.cuh"
+#include "host/lanes/extreme_lanes.hpp"
+#include "host/lanes/lanes.hpp"
 #include "kernels/reduce/reducers_statistics.cuh"
 
 namespace stator::STATOR_TARGET::reduce {

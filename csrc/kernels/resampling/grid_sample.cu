@@ -1,5 +1,5 @@
 // Elements of planes at the positions of a grid.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/resampling/grid.cuh"
 
 namespace stator::STATOR_TARGET::resampling {

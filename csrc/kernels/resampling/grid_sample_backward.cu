@@ -1,6 +1,6 @@
 // Gradients of grid_sample. That of x is a sum over the positions that read an element: their taps are keys, which are
 // sorted, and each element adds up its own in their order. The fast host has no keys.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/resampling/grid.cuh"
 
 namespace stator::STATOR_TARGET::resampling {

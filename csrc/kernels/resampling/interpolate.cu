@@ -1,6 +1,6 @@
 // Arrays at another resolution: weighted sums of the elements around each position.
-#include "device/launcher.cuh"
 #include "device/planes.cuh"
+#include "host/launcher.hpp"
 #include "kernels/resampling/interpolate_tile.cuh"
 #include "kernels/resampling/taps.cuh"
 

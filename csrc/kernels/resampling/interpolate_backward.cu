@@ -1,5 +1,5 @@
 // The gradient of interpolation: each element adds up the slopes of the results that it is a part of, in their order.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/resampling/interpolate_tile.cuh"
 #include "kernels/resampling/slope_rows.cuh"
 

@@ -1,7 +1,7 @@
 // Differences of an order up to params::Difference::most_order along one axis of up to three concatenated arrays.
 #include "device/index.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/scan/work.cuh"
 #include "params/scan.hpp"
 

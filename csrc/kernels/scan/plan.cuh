@@ -1,7 +1,7 @@
 // Plans a scan (how segments are divided among blocks and threads) and launches it. Host code, compiled per target.
 #pragma once
 
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "kernels/scan/host.cuh"
 #include "kernels/scan/threads.cuh"
 

@@ -1,5 +1,5 @@
 // Cumulative products, and logarithms of cumulative sums of exponentials.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/scan/plan.cuh"
 #include "params/scan.hpp"
 

@@ -1,7 +1,9 @@
 // Cumulative sums, maxima and minima.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/scan/plan.cuh"
 #include "params/scan.hpp"
+
+#include <limits>
 
 namespace stator::STATOR_TARGET::scan {
 namespace {

@@ -6,6 +6,8 @@
 #include "kernels/scan/scanners.cuh"
 #include "params/scan.hpp"
 
+#include <limits>
+
 namespace stator::STATOR_TARGET::scan {
 
 // Where each segment starts. Divides in 32 bits if every index fits.

@@ -4,9 +4,9 @@
 #include "device/atomic.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/sort/keys.cuh"
 #include "params/sets.hpp"
 

@@ -3,8 +3,8 @@
 #include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/sort/keys.cuh"
 #include "params/sets.hpp"
 

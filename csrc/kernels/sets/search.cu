@@ -1,8 +1,8 @@
 // Binary search of each value among sorted boundaries.
 #include "device/fault.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/sort/keys.cuh"
 #include "params/sets.hpp"
 

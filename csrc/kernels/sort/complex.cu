@@ -3,13 +3,14 @@
 // keys, of which complex128 needs two.
 #include "device/convert.cuh"
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/sort/keys.cuh"
 #include "params/sort.hpp"
 
 #include <cstring>
+#include <limits>
 
 namespace stator::STATOR_TARGET::sort {
 namespace {

@@ -1,7 +1,7 @@
 // Fast host: sorting and selecting keys with vector instructions.
 #include "kernels/sort/lanes.cuh"
 
-#include "device/lanes/lane_sort.cuh"
+#include "host/lanes/lane_sort.hpp"
 
 namespace stator::STATOR_TARGET::sort {
 namespace {

@@ -1,4 +1,4 @@
-// Fast host: the sort, the selection and the partition of device/lanes/lane_sort.cuh, compiled once.
+// Fast host: the sort, the selection and the partition of host/lanes/lane_sort.hpp, compiled once.
 #pragma once
 
 #include "device/target.cuh"

@@ -4,7 +4,7 @@
 // that every target runs the same algorithm.
 #include "device/atomic.cuh"
 #include "device/digit_rank.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sort/host.cuh"
 #include "kernels/sort/sort.cuh"
 #include "params/sort.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/group.cuh"
-#include "device/launch.cuh"
+#include "host/launch.hpp"
 #include "kernels/sort/keys.cuh"
 
 namespace stator::STATOR_TARGET::sort {

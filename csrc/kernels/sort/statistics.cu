@@ -1,11 +1,12 @@
 // Statistics of sorted segments: quantiles and the most frequent value.
 #include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "host/launch.hpp"
+#include "host/launcher.hpp"
 #include "kernels/sort/keys.cuh"
 #include "params/sort.hpp"
 
+#include <limits>
 #include <type_traits>
 
 namespace stator::STATOR_TARGET::sort {

@@ -1,6 +1,6 @@
 // Conversions between dense and compressed matrices.
 #include "device/cascade.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

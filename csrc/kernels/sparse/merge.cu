@@ -1,7 +1,7 @@
 // Sums of compressed matrices with sorted rows; for a single matrix, sums of its repeated entries. Each thread merges
 // its own rows.
 #include "device/cascade.cuh"
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

@@ -1,7 +1,7 @@
 // A compressed matrix times a dense one.
 #include "device/cascade.cuh"
-#include "device/launcher.cuh"
 #include "device/vector.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/product.cuh"
 
 namespace stator::STATOR_TARGET::sparse {

@@ -5,9 +5,9 @@
 #include "device/convert.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
-#include "device/lanes/sublanes.cuh"
-#include "device/launch.cuh"
 #include "device/math/math.cuh"
+#include "device/sublanes.cuh"
+#include "host/launch.hpp"
 #include "params/sparse.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The entries of a dense product at which a compressed matrix has entries.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

@@ -1,6 +1,6 @@
 // Triangular systems, row by row. Right-hand sides are independent: one thread each if there are many, else one block
 // each, whose threads share a row.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

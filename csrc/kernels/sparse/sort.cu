@@ -1,7 +1,7 @@
 // Stable radix sort of entries by one index (Knuth, TAOCP 3, 5.2.5): counts of each digit per block, their running sum
 // (called by ops/), and the move to the destinations that it gives. Entries of equal digits keep their order, so equal
 // input gives equal bits.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

@@ -1,8 +1,8 @@
 // Products of matrices compressed to 2:4 along their rows with dense ones: half the multiplications of the dense
 // product. A block computes a tile of the result, panel by panel along the depth. It first copies the rows of x that
 // the panel may need, and the tile's kept values with their positions, to nearby memory in the compute type.
-#include "device/lanes/lane_vector.cuh"
-#include "device/launcher.cuh"
+#include "host/lanes/lane_vector.hpp"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

@@ -1,5 +1,5 @@
 // 2:4 sparsity: of each four neighbours along an axis the two largest magnitudes are kept.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

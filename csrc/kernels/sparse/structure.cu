@@ -1,5 +1,5 @@
 // Index computations on compressed matrices: the rows of entries, pointers from sorted keys, the check of a structure.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

@@ -1,6 +1,6 @@
 // The product of two compressed matrices by rows (Gustavson, ACM TOMS 4, 1978). A block has a mark and a sum for each
 // column of the result. The rows of b are added one after the other, so that equal input gives equal sums.
-#include "device/launcher.cuh"
+#include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
 

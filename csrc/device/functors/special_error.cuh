@@ -2,8 +2,8 @@
 // device/math/special_error.cuh.
 #pragma once
 
-#include "device/math/complex_special.cuh"
-#include "device/math/special_error.cuh"
+#include "../math/complex_special.cuh"
+#include "../math/special_error.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

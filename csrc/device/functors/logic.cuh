@@ -1,10 +1,7 @@
 // Logical functors: everything but zero is true, NaN too.
 #pragma once
 
-#include "device/target.cuh"
-
-#include <cstdint>
-#include <type_traits>
+#include "../target.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

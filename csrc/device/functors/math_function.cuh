@@ -2,7 +2,7 @@
 // STATOR_TURNING_FUNCTION(name): likewise, and of complex numbers the one in device/math/circular.cuh.
 #pragma once
 
-#include "device/math/math.cuh"
+#include "../math/math.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

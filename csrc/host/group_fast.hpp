@@ -5,8 +5,8 @@
 #include "device/atomic.cuh"
 #include "device/cascade.cuh"
 #include "device/functional.cuh"
-#include "device/lanes/lanes_fast.cuh"
 #include "host/block_fast.hpp"
+#include "host/lanes/lanes_fast.hpp"
 
 namespace stator::STATOR_TARGET {
 

@@ -1,11 +1,11 @@
 // Circular functions and their inverses, and angles.
 #pragma once
 
-#include "device/math/circular.cuh"
-#include "device/math/complex_special.cuh"
-#include "device/math/elementary.cuh"
-#include "device/math/math.cuh"
-#include "kernels/elementwise/functors/math_function.cuh"
+#include "../math/circular.cuh"
+#include "../math/complex_special.cuh"
+#include "../math/elementary.cuh"
+#include "../math/math.cuh"
+#include "math_function.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
@@ -17,8 +17,7 @@ struct sin {
     else
       return math::sin(x);
   }
-  template <class C>
-    requires std::is_same_v<C, double>
+  template <class C, class = std::enable_if_t<std::is_same_v<C, double>>>
   using Usual = math::libm::UsualSin;
 };
 
@@ -30,8 +29,7 @@ struct cos {
     else
       return math::cos(x);
   }
-  template <class C>
-    requires std::is_same_v<C, double>
+  template <class C, class = std::enable_if_t<std::is_same_v<C, double>>>
   using Usual = math::libm::UsualCos;
 };
 

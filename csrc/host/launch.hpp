@@ -1,7 +1,8 @@
 // Launching a kernel: launch(queue, "name", kernel<...>, {blocks, threads, shared_bytes}, arguments...).
 #pragma once
 
-#include "device/target.cuh"
+#include "device/index.cuh"
+#include "params/launch.hpp"
 #if defined(STATOR_HOST)
 #include "host/host_entry.hpp"
 #endif
@@ -18,8 +19,6 @@ struct Config {
   int threads;
   int shared_bytes = 0;  // what group.dynamic<T>() points to
 };
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The number of blocks that are resident at once, which is a good grid for kernels that stride over their work. On the
 // fast host a few blocks per worker, so that the wait for the last worker is short.

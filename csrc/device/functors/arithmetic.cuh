@@ -2,11 +2,8 @@
 // result back after it.
 #pragma once
 
-#include "device/convert.cuh"
-#include "device/math/math.cuh"
-
-#include <bit>
-#include <type_traits>
+#include "../convert.cuh"
+#include "../math/math.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
@@ -16,16 +13,8 @@ namespace math = stator::STATOR_TARGET;
 // Integers must wrap: their arithmetic uses an unsigned type that is not promoted to a signed one. Other types are used
 // as they are.
 template <class C>
-struct wrapping {
-  using type = C;
-};
-template <class C>
-  requires(std::is_integral_v<C> && !std::is_same_v<C, bool>)
-struct wrapping<C> {
-  using type = std::conditional_t<(sizeof(C) > 4), uint64_t, uint32_t>;
-};
-template <class C>
-using wrapping_t = typename wrapping<C>::type;
+using wrapping_t = std::conditional_t<!std::is_integral_v<C> || std::is_same_v<C, bool>, C,
+                                      std::conditional_t<(sizeof(C) > 4), uint64_t, uint32_t>>;
 
 // `modular`: the bits of the result do not depend on the signedness of integers, so one instance serves both.
 struct add {
@@ -216,10 +205,10 @@ struct nextafter {
     using X = math::opmath_t<C>;
     constexpr B sign_bit = B(B(1) << (8 * sizeof(C) - 1));
     const X x = X(a), y = X(b);
-    const B from = std::bit_cast<B>(a), to = std::bit_cast<B>(b);
+    const B from = bit_cast<B>(a), to = bit_cast<B>(b);
     const bool away = (x < y) == (x > X(0));
     const B step = x == X(0) ? B((to & sign_bit) | 1) : B(from + (away ? B(1) : B(~B(0))));
-    return std::bit_cast<C>(x != x ? from : ((x == y) | (y != y)) ? to : step);
+    return bit_cast<C>(x != x ? from : ((x == y) | (y != y)) ? to : step);
   }
   // Of halves, which are converted to float before the call.
   template <class Half>
@@ -267,4 +256,4 @@ struct nan_to_num {
 
 }  // namespace stator::STATOR_TARGET::elementwise::functors
 
-#include "kernels/elementwise/functors/division.cuh"
+#include "division.cuh"

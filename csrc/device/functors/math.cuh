@@ -2,11 +2,11 @@
 // device/math/math.cuh.
 #pragma once
 
-#include "device/math/circular.cuh"
-#include "device/math/complex_special.cuh"
-#include "device/math/elementary.cuh"
-#include "device/math/math.cuh"
-#include "kernels/elementwise/functors/math_function.cuh"
+#include "../math/circular.cuh"
+#include "../math/complex_special.cuh"
+#include "../math/elementary.cuh"
+#include "../math/math.cuh"
+#include "math_function.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -50,3 +50,5 @@ S& shared_object(Site site) {
 inline unsigned char* dynamic_shared(size_t bytes, Site site) { return fiber::dynamic_shared(bytes, site); }
 
 }  // namespace stator::STATOR_TARGET::simt
+
+#include "device/group_simt.cuh"  // needs the primitives above

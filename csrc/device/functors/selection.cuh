@@ -1,7 +1,7 @@
 // Selection between operands.
 #pragma once
 
-#include "device/target.cuh"
+#include "../target.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -2,10 +2,7 @@
 // so that loops vectorise.
 #pragma once
 
-#include "device/math/math.cuh"
-
-#include <bit>
-#include <type_traits>
+#include "../math/math.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
@@ -114,7 +111,7 @@ struct signbit {
   template <class C>
   STATOR_FN bool operator()(C x) const {
     if constexpr (std::is_floating_point_v<C>)
-      return std::bit_cast<std::conditional_t<sizeof(C) == 4, int32_t, int64_t>>(x) < 0;
+      return bit_cast<std::conditional_t<sizeof(C) == 4, int32_t, int64_t>>(x) < 0;
     else if constexpr (std::is_signed_v<C>)
       return x < C(0);
     else

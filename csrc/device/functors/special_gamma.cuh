@@ -2,9 +2,9 @@
 // device/math/special_gamma.cuh, special_beta.cuh, special_incomplete.cuh and special_zeta.cuh.
 #pragma once
 
-#include "device/math/special_beta.cuh"
-#include "device/math/special_incomplete.cuh"
-#include "device/math/special_zeta.cuh"
+#include "../math/special_beta.cuh"
+#include "../math/special_incomplete.cuh"
+#include "../math/special_zeta.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

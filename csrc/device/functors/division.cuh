@@ -2,7 +2,9 @@
 // lowest number divided by -1 wraps.
 #pragma once
 
-#include "kernels/elementwise/functors/arithmetic.cuh"
+#include "arithmetic.cuh"
+
+#include <stator/device/params.hpp>
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
@@ -62,8 +64,8 @@ STATOR_FN T truncated_remainder(T a, T b) {
 template <class T>
 STATOR_FN T where_apart(T a, T b, T x) {
   using B = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  const B mask = B(0) - ((std::bit_cast<B>(a) ^ std::bit_cast<B>(b)) >> (8 * sizeof(T) - 1));
-  return std::bit_cast<T>(B(std::bit_cast<B>(x) & mask));
+  const B mask = B(0) - ((bit_cast<B>(a) ^ bit_cast<B>(b)) >> (8 * sizeof(T) - 1));
+  return bit_cast<T>(B(bit_cast<B>(x) & mask));
 }
 
 template <class C>

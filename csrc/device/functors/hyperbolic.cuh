@@ -1,9 +1,9 @@
 // Hyperbolic functions and their inverses.
 #pragma once
 
-#include "device/math/circular.cuh"
-#include "device/math/math.cuh"
-#include "kernels/elementwise/functors/math_function.cuh"
+#include "../math/circular.cuh"
+#include "../math/math.cuh"
+#include "math_function.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -2,9 +2,9 @@
 // NaN propagates; where PyTorch's formula is inf * 0 at an infinity, the result is NaN here too.
 #pragma once
 
-#include "device/cascade.cuh"
-#include "device/math/elementary.cuh"
-#include "device/math/math.cuh"
+#include "../cascade.cuh"
+#include "../math/elementary.cuh"
+#include "../math/math.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -1,9 +1,7 @@
 // Rounding to whole numbers; integers and bool stay as they are.
 #pragma once
 
-#include "device/math/math.cuh"
-
-#include <type_traits>
+#include "../math/math.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

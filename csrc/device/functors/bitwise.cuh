@@ -3,7 +3,7 @@
 // type and widened to int64_t. The op launches logical_not for the complement of bool.
 #pragma once
 
-#include "kernels/elementwise/functors/arithmetic.cuh"
+#include "arithmetic.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

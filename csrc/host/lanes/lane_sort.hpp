@@ -4,7 +4,7 @@
 // 1968).
 #pragma once
 
-#include "device/lanes/key_lanes.cuh"
+#include "host/lanes/key_lanes.hpp"
 
 #include <limits>
 #include <utility>

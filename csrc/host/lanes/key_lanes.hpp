@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-#include "device/lanes/lanes_fast.cuh"
+#include "host/lanes/lanes_fast.hpp"
 
 namespace stator::STATOR_TARGET {
 

@@ -1,7 +1,7 @@
 // Sums over 2^k consecutive lanes of a warp ("sublanes"), for rows that are too short for a whole block.
 #pragma once
 
-#include "device/group.cuh"
+#include "group.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -2,12 +2,10 @@
 // degree with a fraction is truncated.
 #pragma once
 
-#include "device/cascade.cuh"
-#include "device/math/math.cuh"
-#include "device/math/polynomial.cuh"
-#include "device/math/scaled.cuh"
-
-#include <type_traits>
+#include "../cascade.cuh"
+#include "../math/math.cuh"
+#include "../math/polynomial.cuh"
+#include "../math/scaled.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

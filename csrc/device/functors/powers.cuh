@@ -1,12 +1,12 @@
 // Powers and roots.
 #pragma once
 
-#include "device/math/complex_special.cuh"
-#include "device/math/math.cuh"
-#include "kernels/elementwise/functors/arithmetic.cuh"
-#include "kernels/elementwise/functors/math_function.cuh"
+#include "../math/complex_special.cuh"
+#include "../math/math.cuh"
+#include "arithmetic.cuh"
+#include "math_function.cuh"
 
-#include <type_traits>
+#include <stator/device/params.hpp>
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -1,7 +1,7 @@
-// Multiplication of lanes (device/lanes/lane_vector.cuh), for matrix products.
+// Multiplication of lanes (host/lanes/lane_vector.hpp), for matrix products.
 #pragma once
 
-#include "device/lanes/lane_vector.cuh"
+#include "host/lanes/lane_vector.hpp"
 
 namespace stator::STATOR_TARGET {
 

@@ -1,9 +1,9 @@
 // Bessel and Airy functions, named after their entries of ops.def.
 #pragma once
 
-#include "device/math/bessel_airy.cuh"
-#include "device/math/bessel_first_kind.cuh"
-#include "device/math/bessel_modified.cuh"
+#include "../math/bessel_airy.cuh"
+#include "../math/bessel_first_kind.cuh"
+#include "../math/bessel_modified.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -3,8 +3,8 @@
 // takes PyTorch's branch.
 #pragma once
 
-#include "kernels/elementwise/functors/activation.cuh"
-#include "kernels/elementwise/functors/arithmetic.cuh"
+#include "activation.cuh"
+#include "arithmetic.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 

@@ -5,7 +5,7 @@
 #include "device/functional.cuh"
 
 #if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
-#include "device/lanes/lanes_fast.cuh"
+#include "host/lanes/lanes_fast.hpp"
 #else
 
 namespace stator::STATOR_TARGET {
