@@ -96,12 +96,13 @@ def cache_of(backend: Backend) -> ProgramCache:
 
 @cache
 def include_options() -> tuple[str, ...]:
-    """NVRTC's options for the folders of headers: stator/diagnostics.hpp and its neighbours, and those of CUDA.
+    """NVRTC's options for the folders of headers: stator/diagnostics.hpp, stator/device and its neighbours, and CUDA's.
 
     CUDA's (cuda_fp16.h, cooperative_groups.h, cuda/std/complex) are those of NVIDIA's packages for Python, else of the
     toolkit that CUDA_HOME or CUDA_PATH names.
     """
-    own = f"--include-path={Path(__file__).parent / 'include'}"
+    folders = (Path(__file__).parent / "include", Path(_program.__file__).parents[1] / "include")
+    own = tuple(f"--include-path={folder}" for folder in folders)
     spec = find_spec("nvidia")
     roots = [Path(folder) / "cu13/include" for folder in (spec.submodule_search_locations or ())] if spec else []
     roots += [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
@@ -109,8 +110,8 @@ def include_options() -> tuple[str, ...]:
     # The packages of the headers of CUDA's C++ library, which others include, are often not installed beside them.
     whole = [root for root in having if (root / "cccl/nv/target").is_file() or (root / "nv/target").is_file()]
     for root in whole or having:
-        return own, f"--include-path={root}", f"--include-path={root / 'cccl'}"
-    return (own,)
+        return *own, f"--include-path={root}", f"--include-path={root / 'cccl'}"
+    return own
 
 
 def _is_ptx(source: str) -> bool:
