@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
 
 from stator._backend import Backend
 from stator.errors import DTypeError
@@ -44,6 +44,7 @@ class AccessorAttribute(Generic[A]):
 
     def __init__(self, module: str, name: str, doc: str) -> None:
         self._module, self._name = module, name
+        self._kind: type[A] | None = None
         self.__doc__ = doc
 
     @overload
@@ -51,6 +52,7 @@ class AccessorAttribute(Generic[A]):
     @overload
     def __get__(self, backend: Backend, owner: type) -> A: ...
     def __get__(self, backend: Backend | None, owner: type) -> A | type[A]:
-        kind: Any = getattr(import_module(self._module), self._name)
-        found: A | type[A] = kind if backend is None else kind(backend)
-        return found
+        kind = self._kind
+        if kind is None:
+            kind = self._kind = cast("type[A]", getattr(import_module(self._module), self._name))
+        return kind if backend is None else kind(backend)
