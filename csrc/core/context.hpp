@@ -51,7 +51,6 @@ class Context final : public Box {
   Device device() const { return device_; }
   const BackendOptions& options() const { return options_; }
   runtime::Runtime& runtime() const { return *runtime_; }
-  const std::shared_ptr<runtime::Runtime>& shared_runtime() const { return runtime_; }
   const kernels::TargetKernels& kernels() const { return *kernels_; }
   const params::DeviceLimits& limits() const { return limits_; }  // with the target of its kernels
   Tracker& tracker() const { return *tracker_; }

@@ -313,10 +313,10 @@ cdef int strides_of(Py_buffer* view, Dims& strides, int size) except -1:
 
 cdef Array from_buffer(object source, Backend backend, CppDType code, bint share, bint pinned):
     cdef Py_buffer* view = new_view()
-    cdef Dims shape, strides
+    cdef interop.ForeignMemory memory
     cdef CppStream stream
     cdef Array out = new_array(backend)
-    cdef cbool locked, staged = pinned
+    cdef cbool staged = pinned
     cdef int i
     try:
         PyObject_GetBuffer(source, view, PyBUF_FULL_RO)
@@ -324,23 +324,25 @@ cdef Array from_buffer(object source, Backend backend, CppDType code, bint share
         delete_view(view)
         raise
     try:
-        if not strides_of(view, strides, itemsize(code)):
+        if not strides_of(view, memory.strides, itemsize(code)):
             if share:
                 raise InvalidValueError("copy=False with strides that are not a multiple of the element size",
                                         op="asarray", remedy="Pass copy=None.")
             return from_buffer(np.ascontiguousarray(source), backend, code, False, pinned)
-        sized_dims(view.ndim, shape, "asarray")
+        sized_dims(view.ndim, memory.shape, "asarray")
         for i in range(view.ndim):
-            shape[i] = view.shape[i]
-        locked = view.readonly
+            memory.shape[i] = view.shape[i]
         if share:
+            memory.data, memory.dtype = view.buf, code
+            memory.host_shared = True
+            memory.read_only = view.readonly
             with nogil:
-                out.c = interop.from_owner(backend.c, view.buf, code, shape, strides, True, locked, view, release_held)
+                out.c = interop.from_owner(backend.c, memory, view, release_held)
             view = NULL  # now owned by the array
         else:
             enter(backend, stream)
             with nogil:
-                out.c = creation.from_host(backend.c, view.buf, code, shape, strides, staged, stream)
+                out.c = creation.from_host(backend.c, view.buf, code, memory.shape, memory.strides, staged, stream)
         return out
     finally:
         if view != NULL:

@@ -22,7 +22,6 @@ from stator.cpp.array cimport Array as CppArray, checked_size
 from stator.cpp.dtype cimport DType as CppDType, bfloat16, dtype_count, itemsize
 from stator.cpp.error cimport translate_exception
 from stator.cpp.python cimport Py_INCREF
-from stator.cpp.ref cimport Dims
 
 from operator import index as to_python_int
 
@@ -247,12 +246,11 @@ cdef Array take_capsule(object capsule, Backend backend, int type, int index, ob
     cdef bint versioned = PyCapsule_IsValid(capsule, "dltensor_versioned")
     cdef int i, code = -1, ndim = tensor.ndim
     cdef int64_t step = 1, elements
-    cdef Dims shape, strides
-    cdef cbool host, locked = False, aligned
+    cdef interop.ForeignMemory memory
+    cdef cbool host, aligned
     cdef cpp_backend.Stream stream
     cdef void* owner
     cdef void (*release)(void*) noexcept nogil
-    cdef void* data
     cdef Array out = new_array(backend)
     check_tensor(tensor, type, index)
     for i in range(dtype_count):
@@ -261,40 +259,42 @@ cdef Array take_capsule(object capsule, Backend backend, int type, int index, ob
     if code < 0:
         raise DTypeError(f"DLPack type code {tensor.dtype.code}, {tensor.dtype.bits} bits, {tensor.dtype.lanes} lanes",
                          op="from_dlpack", remedy="Convert it at the producer.")
-    sized_dims(ndim, shape, "from_dlpack")
-    sized_dims(ndim, strides, "from_dlpack")
+    sized_dims(ndim, memory.shape, "from_dlpack")
+    sized_dims(ndim, memory.strides, "from_dlpack")
     for i in range(ndim):
-        shape[i] = tensor.shape[i]
-    elements = checked_size(<const char*>"from_dlpack", shape, itemsize(<CppDType>code))
+        memory.shape[i] = tensor.shape[i]
+    elements = checked_size(<const char*>"from_dlpack", memory.shape, itemsize(<CppDType>code))
     if elements > 0 and tensor.data == NULL:
         raise InvalidValueError(f"{elements} elements without memory", op="from_dlpack",
                                 remedy="The producer must give their address.")
     for i in range(ndim - 1, -1, -1):
-        strides[i] = step if tensor.strides == NULL else tensor.strides[i]
-        step *= max(shape[i], 1)
-    data = <char*>tensor.data + tensor.byte_offset
+        memory.strides[i] = step if tensor.strides == NULL else tensor.strides[i]
+        step *= max(memory.shape[i], 1)
+    memory.data = <char*>tensor.data + tensor.byte_offset
+    memory.dtype = <CppDType>code
     if elements > 0 and backend.type == cpp_backend.cuda:
-        interop.require_reachable(backend.c, data, <const char*>"from_dlpack")
-    host = backend.type == cpp_backend.cpu
-    aligned = elements == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
+        interop.require_reachable(backend.c, memory.data, <const char*>"from_dlpack")
+    host = memory.host_shared = backend.type == cpp_backend.cpu
+    aligned = elements == 0 or <uintptr_t>memory.data % <uintptr_t>itemsize(<CppDType>code) == 0
     if not aligned and (copy is False or not host):
         size = itemsize(<CppDType>code)
         raise InvalidValueError(f"memory at an address that is not a multiple of {size}, its items' size",
                                 op="from_dlpack", remedy="Pass copy=None." if host else "Copy it at the producer.")
     if versioned:
         owner = PyCapsule_GetPointer(capsule, "dltensor_versioned")
-        locked = ((<dlpack.ManagedVersioned*>owner).flags & dlpack.READ_ONLY) != 0
+        memory.read_only = ((<dlpack.ManagedVersioned*>owner).flags & dlpack.READ_ONLY) != 0
         release = finish_versioned
     else:
         owner = PyCapsule_GetPointer(capsule, "dltensor")
         release = finish_legacy
     if aligned:
         with nogil:
-            out.c = interop.from_owner(backend.c, data, <CppDType>code, shape, strides, host, locked, owner, release)
+            out.c = interop.from_owner(backend.c, memory, owner, release)
     else:
         enter(backend, stream)
         with nogil:
-            out.c = creation.from_host(backend.c, data, <CppDType>code, shape, strides, False, stream)
+            out.c = creation.from_host(backend.c, memory.data, memory.dtype, memory.shape, memory.strides, False,
+                                       stream)
     PyCapsule_SetName(capsule, "used_dltensor_versioned" if versioned else "used_dltensor")
     if aligned and not host:
         enter(backend, stream)
@@ -441,10 +441,9 @@ cdef object wrong_interface(str what, object seen):
 
 cdef Array from_cuda_array_interface(object source, Backend backend):
     cdef Array out = new_array(backend)
-    cdef CppDType code
-    cdef Dims shape, strides
+    cdef interop.ForeignMemory memory
+    cdef int size
     cdef uintptr_t address, producer = 0, consumer
-    cdef cbool locked
     record = source.__cuda_array_interface__
     if not isinstance(record, dict) or not {"shape", "typestr", "data"} <= record.keys():
         raise wrong_interface("the value", record)
@@ -452,25 +451,27 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
         raise DTypeError("masked arrays are not supported", op="asarray", remedy="Fill them first.")
     extents, steps, order = record["shape"], record.get("strides"), record.get("stream")
     try:
-        code = <CppDType>as_dtype(np.dtype(record["typestr"]))
-        address, locked = to_python_int(record["data"][0]), bool(record["data"][1])
+        memory.dtype = <CppDType>as_dtype(np.dtype(record["typestr"]))
+        address, memory.read_only = to_python_int(record["data"][0]), bool(record["data"][1])
     except DTypeError:
         raise
     except (TypeError, ValueError, OverflowError, LookupError):
         raise wrong_interface("typestr and data", (record["typestr"], record["data"])) from None
-    to_dims(extents, shape, "asarray")
-    if checked_size(<const char*>"asarray", shape, itemsize(code)) > 0 and not address:
+    memory.data = <void*>address
+    size = itemsize(memory.dtype)
+    to_dims(extents, memory.shape, "asarray")
+    if checked_size(<const char*>"asarray", memory.shape, size) > 0 and not address:
         raise wrong_interface("elements at the address", address)
     if steps is None:
-        steps = [itemsize(code)] * shape.size()
-        for i in range(shape.size() - 2, -1, -1):
-            steps[i] = steps[i + 1] * max(shape[i + 1], 1)
-    if not isinstance(steps, (tuple, list)) or len(steps) != shape.size():
+        steps = [size] * memory.shape.size()
+        for i in range(memory.shape.size() - 2, -1, -1):
+            steps[i] = steps[i + 1] * max(memory.shape[i + 1], 1)
+    if not isinstance(steps, (tuple, list)) or len(steps) != memory.shape.size():
         raise wrong_interface(f"shape {tuple(extents)!r} and strides", steps)
-    if any([isinstance(s, int) and s % itemsize(code) for s in steps]):
-        raise InvalidValueError(f"strides {steps!r}, no multiples of the {itemsize(code)} bytes of an element",
+    if any([isinstance(s, int) and s % size for s in steps]):
+        raise InvalidValueError(f"strides {steps!r}, no multiples of the {size} bytes of an element",
                                 op="asarray", remedy="Copy it at the producer.")
-    to_dims([s // itemsize(code) if isinstance(s, int) else s for s in steps], strides, "asarray")
+    to_dims([s // size if isinstance(s, int) else s for s in steps], memory.strides, "asarray")
     if order is not None:
         try:
             producer = to_python_int(order)
@@ -490,8 +491,7 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
     Py_INCREF(source)
     try:
         with nogil:
-            out.c = interop.from_owner(backend.c, <void*>address, code, shape, strides, False, locked, <void*>source,
-                                       drop_reference)
+            out.c = interop.from_owner(backend.c, memory, <void*>source, drop_reference)
     except BaseException:
         drop_reference(<void*>source)
         raise

@@ -16,15 +16,6 @@ OTHERS = re.compile(r"__(real|wrap)_\w+")
 KERNEL = re.compile(r"\bSTATOR_KERNEL")
 # Files with functions that are still to be changed. Take a file out with its last one; none is added.
 WIDE = {
-    "csrc/emulator/machine/access.cpp",
-    "csrc/emulator/machine/level/addresses.hpp",
-    "csrc/emulator/machine/state.hpp",
-    "csrc/emulator/runtime/copy_calls.cpp",
-    "csrc/emulator/runtime/graph/operation.hpp",
-    "csrc/include/stator/creation.hpp",
-    "csrc/include/stator/interop.hpp",
-    "csrc/include/stator/nn/nn.hpp",
-    "csrc/include/stator/nn/quantization.hpp",
     "csrc/kernels/attention/matrix.cuh",
     "csrc/kernels/attention/tiles.cuh",
     "csrc/kernels/elementwise/strided.cuh",
@@ -50,27 +41,6 @@ WIDE = {
     "csrc/kernels/sort/radix.cu",
     "csrc/kernels/sort/split.cu",
     "csrc/kernels/sparse/product.cu",
-    "csrc/libs/host/blas.cpp",
-    "csrc/ops/convolution/convolution.cpp",
-    "csrc/ops/creation/creation.cpp",
-    "csrc/ops/creation/interop.cpp",
-    "csrc/ops/creation/triangle.cpp",
-    "csrc/ops/fft/fft.cpp",
-    "csrc/ops/fft/vendor.cpp",
-    "csrc/ops/fft/vendor.hpp",
-    "csrc/ops/indexing/along_axis.cpp",
-    "csrc/ops/matmul/products.cpp",
-    "csrc/ops/nn/masked_softmax.cpp",
-    "csrc/ops/quantization/affine.cpp",
-    "csrc/ops/random/random.cpp",
-    "csrc/ops/recurrent/backward.cpp",
-    "csrc/ops/recurrent/forward.cpp",
-    "csrc/ops/recurrent/pointwise.cpp",
-    "csrc/ops/recurrent/steps.cpp",
-    "csrc/ops/recurrent/steps.hpp",
-    "csrc/ops/sparse/sparse.cpp",
-    "csrc/ops/sparse/vendor.cpp",
-    "csrc/ops/sparse/vendor.hpp",
 }
 
 

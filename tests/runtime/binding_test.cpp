@@ -25,7 +25,7 @@ void test_owners_are_released_without_another_launch() {
   double value = 1;
   int released = 0;
   const auto made = [&] {
-    return interop::from_owner(backend, &value, DType::float64, {1}, {1}, true, false, &released,
+    return interop::from_owner(backend, {&value, DType::float64, {1}, {1}, true}, &released,
                                [](void* count) { ++*static_cast<int*>(count); });
   };
   Array array = made();
@@ -47,7 +47,7 @@ void test_the_end_of_an_interpreter_closes_its_own_backends() {
   const Array x = full(own, {3}, 1.0), y = full(bound, {3}, 1.0);
   int released = 0, called = 0;
   double value = 1;
-  Array late = interop::from_owner(own, &value, DType::float64, {1}, {1}, true, false, &released,
+  Array late = interop::from_owner(own, {&value, DType::float64, {1}, {1}, true}, &released,
                                    [](void* count) { ++*static_cast<int*>(count); });
   const auto count = [](void* calls) { ++*static_cast<int*>(calls); };
   interop::add_callback(bound.stream(0), &called, count, [](void*) {});

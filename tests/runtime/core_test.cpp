@@ -196,7 +196,7 @@ void foreign() {
   int deleted = 0;
   alignas(16) char memory[256] = {};
   Backend backend = open_host();
-  CHECK(THROWN(ValueError, from_foreign(backend, memory + 8, DType::complex128, Dims{2}, Dims{1}, true, false, {}))
+  CHECK(THROWN(ValueError, from_foreign(backend, {memory + 8, DType::complex128, {2}, {1}, true}, {}))
             .find("not a multiple of 16") != std::string::npos);
   std::atomic<bool> go{false};
   const std::function<void(const params::ErrorSlot&)> wait = [&](const params::ErrorSlot&) {

@@ -42,13 +42,12 @@ memory::Allocation* check_global(Warp& w, const Instruction& i, uint32_t mask, c
   return nullptr;
 }
 
-void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* addresses, unsigned bytes, bool shared,
-                 bool write, bool atomic) {
+void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* addresses, Access access, bool shared) {
   Block& b = *w.block;
   memory::RaceChecker& races = *b.launch->races;
   memory::BlockClock& clock = *b.clock;
   const uint64_t base = shared ? reinterpret_cast<uint64_t>(b.shared) : 0;
-  const bool strong = atomic || i.strong, wide = strong && !i.block_scope;
+  const bool strong = access.atomic() || i.strong, wide = strong && !i.block_scope;
   memory::Touch touch;
   touch.block = clock.block;
   touch.time = clock.now(w.index);
@@ -63,12 +62,12 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
   each_lane(mask, [&](unsigned l) {
     const uint64_t a = base + addresses[l];
     touch.thread = uint16_t(w.index * lanes + l);
-    if (strong && (atomic || !write)) {
+    if (strong && access.read) {
       clock.meet(touch.thread, a, i.acquire);
       if (among_blocks) races.meet(clock, a, i.acquire);
     }
-    const memory::Conflict c = races.access(clock, a, bytes, touch, shared, write);
-    if (strong && write) {
+    const memory::Conflict c = races.access(clock, a, access.bytes, touch, shared, access.write);
+    if (strong && access.write) {
       clock.publish(touch.thread, a, i.release);
       if (among_blocks) races.publish(clock, a);
     }
@@ -76,10 +75,11 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
     Report report;
     report.fault = Fault::race;
     report.address = shared ? c.address - base : c.address;
-    report.sentence = std::string("A ") + (write ? "write" : "read") + " of byte " + std::to_string(report.address) +
-                      " of " + (shared ? "shared" : "global") + " memory and a " + (c.other_wrote ? "write" : "read") +
-                      " by thread " + std::to_string(c.other.thread) + " of block " + std::to_string(c.other.block) +
-                      " in PTX line " + std::to_string(c.other.line) + " have no order: " +
+    report.sentence = std::string("A ") + (access.write ? "write" : "read") + " of byte " +
+                      std::to_string(report.address) + " of " + (shared ? "shared" : "global") + " memory and a " +
+                      (c.other_wrote ? "write" : "read") + " by thread " + std::to_string(c.other.thread) +
+                      " of block " + std::to_string(c.other.block) + " in PTX line " + std::to_string(c.other.line) +
+                      " have no order: " +
                       (strong && c.other.strong ? "the scope of one of them is its block."
                                                 : "no barrier, or fence and atomic, is between them.");
     if (const memory::Allocation* a = shared ? nullptr : b.launch->memory->find(c.address)) {

@@ -152,9 +152,17 @@ STATOR_EMULATOR_API memory::Allocation* check_global(Warp&, const Instruction&, 
 STATOR_EMULATOR_API void uninitialised_read(Warp&, const Instruction&, unsigned lane, uint64_t address,
                                             const char* space, const memory::Allocation*);
 
-// A warp's access in a space, for the checker of races.
-STATOR_EMULATOR_API void note_access(Warp&, const Instruction&, uint32_t mask, const uint64_t* addresses,
-                                     unsigned bytes, bool shared, bool write, bool atomic);
+// What an instruction does with `bytes` bytes at the address of each lane. An atomic operation reads and writes.
+struct Access {
+  unsigned bytes;
+  bool read, write;
+
+  bool atomic() const { return read && write; }
+};
+
+// A warp's access to shared or global memory, for the checker of races.
+STATOR_EMULATOR_API void note_access(Warp&, const Instruction&, uint32_t mask, const uint64_t* addresses, Access,
+                                     bool shared);
 STATOR_EMULATOR_API void note_fence(Warp&, const Instruction&, uint32_t mask);
 STATOR_EMULATOR_API void note_warp_sync(Warp&, uint32_t mask);
 

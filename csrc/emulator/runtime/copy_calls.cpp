@@ -106,7 +106,7 @@ int copy(void* to, const void* from, size_t bytes, int kind, void* stream_handle
     if (kind < host_to_host || kind > by_pointers) return error::invalid_memcpy_direction;
     if (bytes == 0) return error::success;
     OperationPointer operation;
-    if (const int code = make_copy(s, *stream->device, to, from, bytes, kind, &operation)) return code;
+    if (const int code = make_copy(s, *stream->device, {to, from, bytes, kind}, &operation)) return code;
     Point point;
     if (const int code = issue(s, lock, stream, operation, &point)) return code;
     const auto& made = static_cast<const CopyOperation&>(*operation);
@@ -124,7 +124,7 @@ int copy_peer(void* to, int to_device, const void* from, int from_device, size_t
     if (bytes == 0) return error::success;
     OperationPointer operation;
     const bool staged = target != source && !are_peers(*target, *source);
-    if (const int code = make_copy(s, *stream->device, to, from, bytes, by_pointers, &operation, staged)) return code;
+    if (const int code = make_copy(s, *stream->device, {to, from, bytes, by_pointers}, &operation, staged)) return code;
     return issue(s, lock, stream, operation);
   });
 }
@@ -143,18 +143,18 @@ int fill(void* pointer, int byte, size_t bytes, void* stream_handle) {
 
 }  // namespace
 
-int make_copy(System& s, Device& device, void* to, const void* from, size_t bytes, int direction, OperationPointer* out,
-              bool staged) {
-  if (direction < host_to_host || direction > by_pointers) return error::invalid_memcpy_direction;
-  const End target = end_of(s, to, bytes), source = end_of(s, from, bytes);
-  if (!to || !from || !fits(Direction(direction), target, source) || !target.inside || !source.inside)
+int make_copy(System& s, Device& device, const CopyCall& call, OperationPointer* out, bool staged) {
+  if (call.kind < host_to_host || call.kind > by_pointers) return error::invalid_memcpy_direction;
+  const End target = end_of(s, call.to, call.bytes), source = end_of(s, call.from, call.bytes);
+  if (!call.to || !call.from || !fits(Direction(call.kind), target, source) || !target.inside || !source.inside)
     return error::invalid_value;
-  if (!staged && !(reaches(s, device, target, to) && reaches(s, device, source, from))) return error::invalid_value;
+  if (!staged && !(reaches(s, device, target, call.to) && reaches(s, device, source, call.from)))
+    return error::invalid_value;
   const auto made = std::make_shared<CopyOperation>(&device);
-  made->to = to;
-  made->from = from;
-  made->bytes = bytes;
-  made->direction = direction;
+  made->to = call.to;
+  made->from = call.from;
+  made->bytes = call.bytes;
+  made->direction = call.kind;
   made->to_device = target.device;
   made->from_device = source.device;
   made->to_kind = target.kind;

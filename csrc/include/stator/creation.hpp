@@ -25,12 +25,18 @@ STATOR_API Array arange(const Backend&, Scalar start, Scalar stop, Scalar step, 
 // overlaps with other work. Every byte of a bool but 0 is true.
 STATOR_API Array from_host(const Backend&, const void* data, DType dtype, const Dims& shape, const Dims& strides,
                            bool pinned = false, const Stream& = {});
-// An array over foreign memory, without a copy. ValueError unless its address is a multiple of the item size. cpu: any
-// host memory, whose uses are synchronous when `host_shared`; cuda: device memory. Bools are bytes of 0 and 1, see
-// memory/bool_bytes.hpp for others. `deleter` runs once, in a call of interop::release_owners(). Where this throws
-// it never runs, and the memory stays the caller's.
-STATOR_API Array from_foreign(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
-                              bool host_shared, bool read_only, std::function<void()> deleter);
+// Memory that stator did not allocate. cpu: any host memory, whose uses are synchronous if `host_shared`; cuda: device
+// memory. Bools are bytes of 0 and 1, see memory/bool_bytes.hpp for others.
+struct ForeignMemory {
+  void* data = nullptr;  // the first element
+  DType dtype{};
+  Dims shape, strides;  // strides in elements, which may be negative
+  bool host_shared = false, read_only = false;
+};
+// An array over foreign memory, without a copy. ValueError unless its address is a multiple of the item size. `deleter`
+// runs once, in a call of interop::release_owners(). Where this throws it never runs, and the memory stays the
+// caller's.
+STATOR_API Array from_foreign(const Backend&, const ForeignMemory&, std::function<void()> deleter);
 
 // A row-major copy, of any layout in one launch; transposed layouts go through a tiled kernel. copy_to copies to
 // another backend through host memory, which synchronises; `stream` is one of x's backend.

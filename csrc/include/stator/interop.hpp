@@ -1,7 +1,7 @@
 // For bindings to other languages: exported memory, foreign owners and streams, and releases that take no lock.
 #pragma once
 
-#include <stator/array.hpp>
+#include <stator/creation.hpp>
 #include <stator/memory/memory.hpp>
 
 #include <string_view>
@@ -47,8 +47,7 @@ STATOR_API Array register_host(const Backend&, void* memory, size_t bytes, void*
 STATOR_API void unregister_host(const Array&) noexcept;
 
 // from_foreign with a C callback: release(owner) runs once, in a call of release_owners().
-STATOR_API Array from_owner(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
-                            bool host_shared, bool read_only, void* owner, void (*release)(void*));
+STATOR_API Array from_owner(const Backend&, const ForeignMemory&, void* owner, void (*release)(void*));
 STATOR_API bool owners_waiting() noexcept;  // whether there is anything to release; costs one atomic load
 STATOR_API void release_owners();
 

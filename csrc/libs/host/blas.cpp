@@ -44,9 +44,9 @@ struct Scale<double> {
 
 // One product of a batch. Products with a vector use gemv, which is two to three times as fast as gemm for them.
 template <class T>
-void multiply(const Products<T>& blas, const Gemm& g, const T* a, int lda, const T* b, int ldb, T* c, int ldc) {
+void multiply(const Products<T>& blas, const Gemm& g, const T* a, const T* b, T* c) {
   const Scale<T> alpha(g.alpha), beta(g.beta);
-  const int m = int(g.m), n = int(g.n), k = int(g.k);
+  const int m = int(g.m), n = int(g.n), k = int(g.k), lda = int(g.lda), ldb = int(g.ldb), ldc = int(g.ldc);
   if (n == 1) {
     blas.gemv(Order::row_major, transpose(g.transpose_a), g.transpose_a ? k : m, g.transpose_a ? m : k, alpha, a, lda,
               b, g.transpose_b ? 1 : ldb, beta, c, ldc);
@@ -66,8 +66,8 @@ void run(const Products<T>& blas, const GemmTiles::Tile& tile) {
   const T* b = static_cast<const T*>(g.b);
   T* c = static_cast<T*>(g.c);
   for (int64_t i = tile.first; i < tile.first + g.batch; ++i)
-    multiply(blas, g, a + g.place(i, g.stride_a, g.outer_a), int(g.lda), b + g.place(i, g.stride_b, g.outer_b),
-             int(g.ldb), c + g.place(i, g.stride_c, g.outer_c), int(g.ldc));
+    multiply(blas, g, a + g.place(i, g.stride_a, g.outer_a), b + g.place(i, g.stride_b, g.outer_b),
+             c + g.place(i, g.stride_c, g.outer_c));
 }
 
 // c[j, i] = c[i, j] above the diagonal of C, for one tile.
@@ -94,7 +94,7 @@ void run_gram(const Products<T>& blas, const GramTiles::Tile& tile) {
     blas.syrk(Order::row_major, Uplo::upper, transpose(g.transpose_a), int(g.m), int(g.k), Scale<T>(g.alpha), a,
               int(g.lda), Scale<T>(0), own, int(g.ldc));
   else
-    multiply(blas, g, a, int(g.lda), b, int(g.ldb), own, int(g.ldc));
+    multiply(blas, g, a, b, own);
   mirror(c, g.ldc, tile);
 }
 
@@ -113,6 +113,10 @@ void run_halves(const Products<float>& blas, const GemmTiles::Tile& tile, const 
   const Gemm& g = tile.gemm;
   const int64_t rows_a = g.transpose_a ? g.k : g.m, cols_a = g.transpose_a ? g.m : g.k;
   const int64_t rows_b = g.transpose_b ? g.n : g.k, cols_b = g.transpose_b ? g.k : g.n;
+  Gemm of_wide = g;
+  of_wide.lda = cols_a;
+  of_wide.ldb = cols_b;
+  if (g.result != DType::float32) of_wide.ldc = g.n;
   const Half* a = static_cast<const Half*>(g.a);
   const Half* b = static_cast<const Half*>(g.b);
   const Half *a_wide = nullptr, *b_wide = nullptr;  // whose values are in the scratch: a broadcast matrix stays there
@@ -123,12 +127,12 @@ void run_halves(const Products<float>& blas, const GemmTiles::Tile& tile, const 
     if (a_now != a_wide) widen(a_wide = a_now, g.lda, wide.a, rows_a, cols_a);
     if (b_now != b_wide) widen(b_wide = b_now, g.ldb, wide.b, rows_b, cols_b);
     if (g.result == DType::float32) {
-      multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), static_cast<float*>(g.c) + at, int(g.ldc));
+      multiply(blas, of_wide, wide.a, wide.b, static_cast<float*>(g.c) + at);
       continue;
     }
     Half* c = static_cast<Half*>(g.c) + at;
     if (!(g.beta == complex128(0))) widen(c, g.ldc, wide.c, g.m, g.n);
-    multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), wide.c, int(g.n));
+    multiply(blas, of_wide, wide.a, wide.b, wide.c);
     narrow(wide.c, c, g.ldc, g.m, g.n);
   }
 }

@@ -67,26 +67,31 @@ Array bias_gradient(const OpCall& call, const Geometry& g, const Array& grad) {
   return sum(grad, o, call.on());
 }
 
-Array forward(Op op, const Array& x, const Array& weight, int axes, bool transposed, const ConvolutionOptions& o,
+struct Variant {
+  int axes;
+  bool transposed;
+};
+
+Array forward(Op op, const Array& x, const Array& weight, Variant variant, const ConvolutionOptions& o,
               const Stream& stream) {
   OpCall call(op, {&x, &weight, o.bias}, stream);
-  const Geometry g = geometry_of(call, x, weight, axes, transposed, o);
+  const Geometry g = geometry_of(call, x, weight, variant.axes, variant.transposed, o);
   const Array bias = !o.bias ? Array() : o.bias->is_contiguous() ? *o.bias : copy(*o.bias, call.on());
   const Array out = call.empty(g.result, x.dtype());
   call.reads(x);
   call.reads(weight);
   if (bias) call.reads(bias);
   call.writes(out);
-  convolve(call, g, x, weight, bias ? &bias : nullptr, out, transposed);
+  convolve(call, g, x, weight, bias ? &bias : nullptr, out, variant.transposed);
   return out;
 }
 
-ConvolutionGradients backward(Op op, const Array& grad, const Array& x, const Array& weight, int axes, bool transposed,
+ConvolutionGradients backward(Op op, const Array& grad, const Array& x, const Array& weight, Variant variant,
                               const ConvolutionOptions& o, const Stream& stream) {
   OpCall call(op, {&grad, &x, &weight}, stream);
   ConvolutionOptions options = o;
   options.bias = nullptr;
-  const Geometry g = geometry_of(call, x, weight, axes, transposed, options);
+  const Geometry g = geometry_of(call, x, weight, variant.axes, variant.transposed, options);
   check_operand(call, grad, "grad", g.result, x);
   ConvolutionGradients out{call.empty(x.shape(), x.dtype()), call.empty(weight.shape(), x.dtype()),
                            bias_gradient(call, g, grad)};
@@ -96,12 +101,12 @@ ConvolutionGradients backward(Op op, const Array& grad, const Array& x, const Ar
     of_x.reads(grad);
     of_x.reads(weight);
     of_x.writes(out.x);
-    convolve(of_x, g, grad, weight, nullptr, out.x, !transposed);
+    convolve(of_x, g, grad, weight, nullptr, out.x, !variant.transposed);
   }
   call.reads(grad);
   call.reads(x);
   call.writes(out.weight);
-  if (transposed)
+  if (variant.transposed)
     weight_gradient(call, g, grad, x, out.weight);
   else
     weight_gradient(call, g, x, grad, out.weight);
@@ -112,11 +117,11 @@ ConvolutionGradients backward(Op op, const Array& grad, const Array& x, const Ar
 
 #define STATOR_CONVOLUTION(name, axes, transposed)                                                     \
   Array name(const Array& x, const Array& weight, const ConvolutionOptions& o, const Stream& stream) { \
-    return forward(Op::name, x, weight, axes, transposed, o, stream);                                  \
+    return forward(Op::name, x, weight, {axes, transposed}, o, stream);                                \
   }                                                                                                    \
   ConvolutionGradients name##_backward(const Array& grad, const Array& x, const Array& weight,         \
                                        const ConvolutionOptions& o, const Stream& stream) {            \
-    return backward(Op::name##_backward, grad, x, weight, axes, transposed, o, stream);                \
+    return backward(Op::name##_backward, grad, x, weight, {axes, transposed}, o, stream);              \
   }
 STATOR_CONVOLUTION(conv1d, 1, false)
 STATOR_CONVOLUTION(conv2d, 2, false)

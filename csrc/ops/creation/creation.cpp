@@ -244,9 +244,9 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
   return result;
 }
 
-Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
-                   bool host_shared, bool read_only, std::function<void()> deleter) {
+Array from_foreign(const Backend& backend, const ForeignMemory& memory, std::function<void()> deleter) {
   OpCall call(Op::asarray, backend, {});
+  const auto& [data, dtype, shape, strides, host_shared, read_only] = memory;
   const int64_t item = itemsize(dtype);
   const Reach extent = checked_reach(call.name(), data, shape, strides, item);
   // Kernels load an item in one access, so every dtype is aligned to its size.

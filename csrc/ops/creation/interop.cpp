@@ -133,9 +133,8 @@ void unregister_host(const Array& array) noexcept {
   if (array) Box::close(*array.buffer());
 }
 
-Array from_owner(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
-                 bool host_shared, bool read_only, void* owner, void (*release)(void*)) {
-  return from_foreign(backend, data, dtype, shape, strides, host_shared, read_only, release_of(owner, release));
+Array from_owner(const Backend& backend, const ForeignMemory& memory, void* owner, void (*release)(void*)) {
+  return from_foreign(backend, memory, release_of(owner, release));
 }
 
 bool owners_waiting() noexcept { return ForeignReleases::pending(); }

@@ -48,11 +48,11 @@ Array triangle(Op which, const Array& x, int64_t low, int64_t high, const Stream
   return result;
 }
 
-Array ones_in_band(Op which, const Backend& backend, int64_t rows, int64_t cols, int64_t low, int64_t high, DType dtype,
+Array ones_in_band(Op which, const Backend& backend, const Dims& shape, int64_t low, int64_t high, DType dtype,
                    const Stream& stream) {
   OpCall call(which, backend, stream);
-  checked_size(call.name(), Dims{rows, cols}, itemsize(dtype));
-  Array result = call.empty(Dims{rows, cols}, dtype);
+  checked_size(call.name(), shape, itemsize(dtype));
+  Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
   params::Band p{};
   p.batch = 1;
@@ -93,11 +93,11 @@ Array diag(const Array& x, int64_t k, const Stream& stream) {
 }
 
 Array tri(const Backend& backend, int64_t rows, int64_t cols, int64_t k, DType dtype, const Stream& stream) {
-  return ones_in_band(Op::tri, backend, rows, cols, -far, k, dtype, stream);
+  return ones_in_band(Op::tri, backend, {rows, cols}, -far, k, dtype, stream);
 }
 
 Array eye(const Backend& backend, int64_t rows, int64_t cols, int64_t k, DType dtype, const Stream& stream) {
-  return ones_in_band(Op::eye, backend, rows, cols, k, k, dtype, stream);
+  return ones_in_band(Op::eye, backend, {rows, cols}, k, k, dtype, stream);
 }
 
 Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count, bool endpoint,

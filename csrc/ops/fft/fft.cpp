@@ -19,17 +19,9 @@ namespace {
 
 using libs::FftKind;
 
-// The axes of one call, in the order given, with the lengths of the transforms. For complex_to_real the last length is
-// that of the result.
-struct Request {
-  std::vector<int> axes;
-  std::vector<int64_t> lengths;
-  double scale = 1;
-};
-
 Request check(Op op, const Array& x, const Options& options, FftKind kind, bool inverse) {
   const std::string name(op_info(op).call);
-  Request r;
+  Request r{.kind = kind, .inverse = inverse};
   if (options.axes) {
     named_axes(name, *options.axes, x.ndim());
     for (const int64_t axis : *options.axes) r.axes.push_back(normalize_axis(name, axis, x.ndim()));
@@ -133,17 +125,25 @@ void transform_axis(OpCall& call, const Array& in, const Array& out, const Dims&
   transform_signals(call, fft);
 }
 
-// Complex transforms along r.axes except for the last `done`, the last axis first: from `in` into `out`, then in place
-// in `out`. `extents` starts as the part of the input that holds data and ends as the shape of out.
-void transform_axes(OpCall& call, Array in, const Array& out, Dims extents, const Request& r, size_t done, bool inverse,
-                    double scale) {
-  for (size_t i = r.axes.size() - done; i-- > 0;) {
+// The complex transforms that remain beside a real one along the last axis.
+Request without_last(Request r, bool inverse, double scale) {
+  r.axes.pop_back();
+  r.lengths.pop_back();
+  r.inverse = inverse;
+  r.scale = scale;
+  return r;
+}
+
+// Complex transforms along r.axes, the last axis first: from `in` into `out`, then in place in `out`. `extents` starts
+// as the part of the input that holds data and ends as the shape of out.
+void transform_axes(OpCall& call, Array in, const Array& out, Dims extents, const Request& r) {
+  for (size_t i = r.axes.size(); i-- > 0;) {
     const Step step{.kind = FftKind::complex_to_complex,
                     .axis = r.axes[i],
                     .n = r.lengths[i],
-                    .conjugate_in = inverse,
-                    .conjugate_out = inverse,
-                    .scale = i == 0 ? scale : 1};
+                    .conjugate_in = r.inverse,
+                    .conjugate_out = r.inverse,
+                    .scale = i == 0 ? r.scale : 1};
     Array from = in;
     if (from.shape()[step.axis] != extents[step.axis]) {  // in place: the rest of the axis is not written yet
       Dims shape = from.shape();
@@ -187,9 +187,9 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
   call.writes(result);
   call.stream().raise_pending(uint16_t(op));
 
-  if (transform_by_vendor(call, kind, inverse, source, result, r.axes, r.lengths, r.scale)) return result;
+  if (transform_by_vendor(call, source, result, r)) return result;
   if (kind == FftKind::complex_to_complex) {
-    transform_axes(call, source, result, filled, r, 0, inverse, r.scale);
+    transform_axes(call, source, result, filled, r);
   } else if (kind == FftKind::real_to_complex) {
     // ihfft is the conjugate of the forward transform, and has one axis.
     Dims extents = filled;
@@ -200,7 +200,7 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
                     .n = r.lengths[last],
                     .conjugate_out = inverse,
                     .scale = last == 0 ? r.scale : 1});
-    transform_axes(call, result, result, extents, r, 1, false, r.scale);
+    transform_axes(call, result, result, extents, without_last(r, false, r.scale));
   } else {
     Array half = source;
     if (last > 0) {
@@ -208,7 +208,7 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
       temporary[r.axes[last]] = filled[r.axes[last]];
       half = call.empty(temporary, complex);
       call.writes(half);
-      if (half.size() > 0) transform_axes(call, source, half, filled, r, 1, inverse, 1);
+      if (half.size() > 0) transform_axes(call, source, half, filled, without_last(r, inverse, 1));
     }
     transform_axis(
         call, half, result, half.shape(),

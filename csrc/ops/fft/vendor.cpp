@@ -128,14 +128,16 @@ void clear_imaginary(const Array& x, int axis, int64_t n, const Stream& on) {
 
 }  // namespace
 
-bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& source, const Array& result,
-                         const std::vector<int>& axes, const std::vector<int64_t>& lengths, double scale) {
+bool transform_by_vendor(OpCall& call, const Array& source, const Array& result, const Request& r) {
+  const FftKind kind = r.kind;
+  const bool inverse = r.inverse;
+  const std::vector<int>& axes = r.axes;
   if (call.context().runtime().is_host() || !libs::cuda_fft_available(call)) return false;
   const Stream on = call.on();
   const DType complex = real_part(result.dtype()) == DType::float64 ? DType::complex128 : DType::complex64;
   Dims shape = source.shape();
-  for (size_t i = 0; i < axes.size(); ++i) shape[axes[i]] = lengths[i];
-  if (kind == FftKind::complex_to_real) shape[axes.back()] = lengths.back() / 2 + 1;
+  for (size_t i = 0; i < axes.size(); ++i) shape[axes[i]] = r.lengths[i];
+  if (kind == FftKind::complex_to_real) shape[axes.back()] = r.lengths.back() / 2 + 1;
   Array in = shape == source.shape() ? source : padded(call, source, shape, on);
   if (kind == FftKind::complex_to_complex) in = astype(in, complex, false, on);
   if (kind == FftKind::complex_to_real) {  // cuFFT overwrites its input and has the inverse only
@@ -151,7 +153,8 @@ bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& 
   std::sort(order.begin(), order.end());
   const auto lengths_of = [&](const std::vector<int>& some) {
     std::vector<int64_t> n;
-    for (const int axis : some) n.push_back(lengths[size_t(std::find(axes.begin(), axes.end(), axis) - axes.begin())]);
+    for (const int axis : some)
+      n.push_back(r.lengths[size_t(std::find(axes.begin(), axes.end(), axis) - axes.begin())]);
     return n;
   };
   if (kind == FftKind::complex_to_complex) {
@@ -164,7 +167,7 @@ bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& 
     }
     if (kind == FftKind::complex_to_real) {
       if (!in_chunks(call, true, in, in, order, lengths_of(order), on)) return false;
-      clear_imaginary(in, axes.back(), lengths.back(), on);
+      clear_imaginary(in, axes.back(), r.lengths.back(), on);
     }
     if (!transform(call, kind, inverse, in, result, last, lengths_of(last))) {
       in = copy(in, on);
@@ -175,7 +178,7 @@ bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& 
       return false;
   }
   if (kind == FftKind::real_to_complex && inverse) unary(Op::conj, result, {.out = &result}, on);
-  if (scale != 1) binary(Op::multiply, result, Scalar(scale), {.out = &result}, on);
+  if (r.scale != 1) binary(Op::multiply, result, Scalar(r.scale), {.out = &result}, on);
   return true;
 }
 

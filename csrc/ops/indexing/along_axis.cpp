@@ -210,7 +210,19 @@ void put(OpCall& call, const Array& x, const Along& along, const Operand& src, c
   call.finish_indices();
 }
 
-Array segments(Op op, const Array& src, const Array& index, int64_t count, const Scalar& start, Reduce reduce,
+// The largest value of a dtype, the identity of a minimum; or the smallest one.
+Scalar extreme(DType dtype, bool largest) {
+  if (in(dtype, dtypes::floats)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return Scalar(largest ? infinity : -infinity);
+  }
+  const int bits = 8 * itemsize(dtype);
+  if (in(dtype, dtypes::unsigned_integers)) return Scalar(largest ? ~uint64_t(0) >> (64 - bits) : uint64_t(0));
+  const int64_t top = std::numeric_limits<int64_t>::max() >> (64 - bits);
+  return Scalar(largest ? top : -top - 1);
+}
+
+Array segments(Op op, const Array& src, const Array& index, int64_t count, Reduce reduce,
                const std::optional<bool>& asked, const Stream& stream) {
   OpCall call(op, {&src, &index}, stream);
   const std::string name(call.name());
@@ -225,25 +237,14 @@ Array segments(Op op, const Array& src, const Array& index, int64_t count, const
   checked_size(name, shape, itemsize(src.dtype()));
   const bool ordered = reduce != Reduce::add;
   const DType wide = accumulator(src.dtype(), ordered);
-  const Array sum = full(src.backend(), shape, start, wide, stream);
+  const Scalar identity = ordered ? extreme(src.dtype(), reduce == Reduce::minimum) : Scalar(0);
+  const Array sum = full(src.backend(), shape, identity, wide, stream);
   if (src.size() > 0) {
     const Along along = along_slices(name, sum, index, 0);
     launch_accumulate(call, sum, along, &src, nullptr, reduce, deterministic(call, asked) && !ordered);
   }
   call.finish_indices();
   return sum;
-}
-
-// The largest value of a dtype, the identity of a minimum; or the smallest one.
-Scalar extreme(DType dtype, bool largest) {
-  if (in(dtype, dtypes::floats)) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    return Scalar(largest ? infinity : -infinity);
-  }
-  const int bits = 8 * itemsize(dtype);
-  if (in(dtype, dtypes::unsigned_integers)) return Scalar(largest ? ~uint64_t(0) >> (64 - bits) : uint64_t(0));
-  const int64_t top = std::numeric_limits<int64_t>::max() >> (64 - bits);
-  return Scalar(largest ? top : -top - 1);
 }
 
 Array narrowed(const Array& sum, DType dtype, const Stream& stream) {
@@ -301,13 +302,13 @@ Array index_add(const Array& x, int64_t axis, const Array& indices, const Operan
 
 Array segment_sum(const Array& src, const Array& index, int64_t num_segments, std::optional<bool> deterministic,
                   const Stream& stream) {
-  const Array sum = segments(Op::segment_sum, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
+  const Array sum = segments(Op::segment_sum, src, index, num_segments, Reduce::add, deterministic, stream);
   return narrowed(sum, src.dtype(), stream);
 }
 
 Array segment_mean(const Array& src, const Array& index, int64_t num_segments, std::optional<bool> deterministic,
                    const Stream& stream) {
-  const Array sum = segments(Op::segment_mean, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
+  const Array sum = segments(Op::segment_mean, src, index, num_segments, Reduce::add, deterministic, stream);
   // Counts are integers in double: exact, in any order of additions.
   Array count = zeros(src.backend(), Dims{num_segments}, DType::float64, stream);
   if (index.size() > 0) {
@@ -325,14 +326,12 @@ Array segment_mean(const Array& src, const Array& index, int64_t num_segments, s
 }
 
 Array segment_min(const Array& src, const Array& index, int64_t num_segments, const Stream& stream) {
-  const Array least =
-      segments(Op::segment_min, src, index, num_segments, extreme(src.dtype(), true), Reduce::minimum, {}, stream);
+  const Array least = segments(Op::segment_min, src, index, num_segments, Reduce::minimum, {}, stream);
   return narrowed(least, src.dtype(), stream);
 }
 
 Array segment_max(const Array& src, const Array& index, int64_t num_segments, const Stream& stream) {
-  const Array most =
-      segments(Op::segment_max, src, index, num_segments, extreme(src.dtype(), false), Reduce::maximum, {}, stream);
+  const Array most = segments(Op::segment_max, src, index, num_segments, Reduce::maximum, {}, stream);
   return narrowed(most, src.dtype(), stream);
 }
 

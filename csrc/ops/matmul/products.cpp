@@ -50,9 +50,15 @@ Array as_matrix(const Array& x, std::span<const int64_t> named, bool last, Dims*
   return reshape(permute_dims(x, order), shape, {}, on);
 }
 
-// beta c + alpha a b of integers, which wraps around. The factors are integers of the result's dtype.
-Array accumulate_integers(const std::string& op, const Array& c, const Array& a, const Array& b, const Scalar& alpha,
-                          const Scalar& beta, DType dtype, const Stream& on) {
+// beta c + alpha a b
+struct ScaledSum {
+  const Array &c, &a, &b;
+  const Scalar &alpha, &beta;
+};
+
+// Of integers, which wraps around. The factors are integers of the result's dtype.
+Array accumulate_integers(const std::string& op, const ScaledSum& sum, DType dtype, const Stream& on) {
+  const auto& [c, a, b, alpha, beta] = sum;
   for (const auto& [name, factor] : {std::pair{"alpha", &alpha}, {"beta", &beta}}) {
     if (!is_integer(*factor))
       throw DTypeError(
@@ -69,8 +75,8 @@ Array accumulate_integers(const std::string& op, const Array& c, const Array& a,
   return alpha.i == 1 ? add(addend, product, into, on) : add_scaled(addend, product, alpha, into, on);
 }
 
-Array accumulate(Op op, const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
-                 int ndim, const Stream& stream) {
+Array accumulate(Op op, const ScaledSum& sum, int ndim, const Stream& stream) {
+  const auto& [c, a, b, alpha, beta] = sum;
   const OpCall call(op, {&c, &a, &b}, stream);
   const std::string name(call.name());
   if (a.ndim() != ndim || b.ndim() != ndim)
@@ -93,8 +99,7 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, const Sc
                      "operands of " + std::string(stator::name(promote(a.dtype(), b.dtype()))) + " and " +
                          std::string(stator::name(c.dtype())),
                      "convert them to one dtype with astype, to an integer, floating or complex one");
-  if (in(*options.dtype, dtypes::integers))
-    return accumulate_integers(name, c, a, b, alpha, beta, *options.dtype, call.on());
+  if (in(*options.dtype, dtypes::integers)) return accumulate_integers(name, sum, *options.dtype, call.on());
   const complex128 of_product = factor_of(name, "alpha", alpha, *options.dtype);
   return product(a, b, options, {&c, of_product, factor_of(name, "beta", beta, *options.dtype)}, {}, call.on());
 }
@@ -214,11 +219,11 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
 
 Array addmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
             const Stream& stream) {
-  return accumulate(Op::addmm, c, a, b, alpha, beta, 2, stream);
+  return accumulate(Op::addmm, {c, a, b, alpha, beta}, 2, stream);
 }
 Array baddbmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
               const Stream& stream) {
-  return accumulate(Op::baddbmm, c, a, b, alpha, beta, 3, stream);
+  return accumulate(Op::baddbmm, {c, a, b, alpha, beta}, 3, stream);
 }
 
 namespace nn {

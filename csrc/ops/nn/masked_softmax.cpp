@@ -128,15 +128,15 @@ Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axi
   return launch_masked(call, p, grad, &y, choice, axis, {});
 }
 
-Array gumbel_softmax(const Array& x, double tau, bool hard, int64_t axis, const random::State& state,
-                     random::State* next, const SoftmaxChoice& choice, const Stream& stream) {
-  OpCall call(Op::gumbel_softmax, {&x, choice.mask}, stream);
+Array gumbel_softmax(const Array& x, const random::State& state, random::State* next, const GumbelOptions& options,
+                     const Stream& stream) {
+  OpCall call(Op::gumbel_softmax, {&x, options.choice.mask}, stream);
   MaskedSoftmax p{};
-  p.of.factor = factor_of_temperature(Op::gumbel_softmax, tau);
+  p.of.factor = factor_of_temperature(Op::gumbel_softmax, options.tau);
   p.noisy = true;
-  p.hardest = hard;
+  p.hardest = options.hard;
   p.draws = call.draws(state.seed, state.counter);
-  Array y = launch_masked(call, p, x, nullptr, choice, axis, {});
+  Array y = launch_masked(call, p, x, nullptr, options.choice, options.axis, {});
   const int64_t each = x.dtype() == DType::float64 ? 2 : 4;
   if (next) *next = {state.seed, state.counter + uint64_t((x.size() + each - 1) / each)};
   return y;

@@ -80,9 +80,15 @@ params::ScaleNumbers numbers_of(OpCall& call, const QuantizationNumber& n, DType
   return {data, held.back().dtype(), 0};
 }
 
-// Fills in all but x and out. False where there is nothing to do.
-bool set_affine(OpCall& call, params::Affine& p, const Array& x, DType floating, const QuantizationNumber& scale,
-                const QuantizationNumber& zero, const QuantizationOptions& o, std::vector<Array>& held) {
+struct AffineNumbers {
+  const QuantizationNumber &scale, &zero;
+  const QuantizationOptions& options;
+};
+
+// Fills in all but out. False if x has no elements.
+bool set_affine(OpCall& call, params::Affine& p, const Array& x, DType floating, const AffineNumbers& numbers,
+                std::vector<Array>& held) {
+  const auto& [scale, zero, o] = numbers;
   const Dims shape = number_shape(call, x, o);
   check_shape(call, scale, "a scale", x, shape, o);
   check_shape(call, zero, "a zero point", x, shape, o);
@@ -117,7 +123,7 @@ Array quantize(const Array& x, const QuantizationNumber& scale, const Quantizati
   params::Affine p{};
   p.low = double(limits.low);
   p.high = double(limits.high);
-  const bool any = set_affine(call, p, x, x.dtype(), scale, zero, o, held);
+  const bool any = set_affine(call, p, x, x.dtype(), {scale, zero, o}, held);
   const Array out = call.empty(x.shape(), dtype);
   if (!any) return out;
   call.writes(out);
@@ -142,7 +148,7 @@ Array dequantize(const Array& q, const QuantizationNumber& scale, const Quantiza
   p.is_signed = q.dtype() == DType::int8;
   p.low = double(limits.low);
   p.high = double(limits.high);
-  const bool any = set_affine(call, p, q, dtype, scale, zero, o, held);
+  const bool any = set_affine(call, p, q, dtype, {scale, zero, o}, held);
   const Array out = call.empty(q.shape(), dtype);
   if (!any) return out;
   call.writes(out);
@@ -163,7 +169,7 @@ Array fake_quantize(const Array& x, const QuantizationNumber& scale, const Quant
   p.conversion = params::Conversion::fake;
   p.low = double(limits.low);
   p.high = double(limits.high);
-  const bool any = set_affine(call, p, x, x.dtype(), scale, zero, o, held);
+  const bool any = set_affine(call, p, x, x.dtype(), {scale, zero, o}, held);
   const Array out = call.empty(x.shape(), x.dtype());
   if (!any) return out;
   call.writes(out);
@@ -173,8 +179,8 @@ Array fake_quantize(const Array& x, const QuantizationNumber& scale, const Quant
 }
 
 FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, const QuantizationNumber& scale,
-                                             const QuantizationNumber& zero, const QuantizationOptions& o, bool learned,
-                                             double grad_factor, const Stream& stream) {
+                                             const QuantizationNumber& zero, const FakeQuantizeGradientOptions& o,
+                                             const Stream& stream) {
   OpCall call(Op::fake_quantize_backward, {&grad, &x, scale.array, zero.array}, stream);
   const std::string op(call.name());
   const Limits limits = wide_limits(call, o);
@@ -186,18 +192,18 @@ FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, 
   if (grad.dtype() != x.dtype())
     throw DTypeError(op, "grad is " + std::string(name(grad.dtype())) + ", x is " + std::string(name(x.dtype())),
                      "convert grad with astype");
-  if (!std::isfinite(grad_factor))
-    throw ValueError(op, "grad_factor=" + number_text(grad_factor), "pass a finite number");
+  if (!std::isfinite(o.grad_factor))
+    throw ValueError(op, "grad_factor=" + number_text(o.grad_factor), "pass a finite number");
   std::vector<Array> held;
   params::AffineGradient p{};
   p.of.low = double(limits.low);
   p.of.high = double(limits.high);
-  p.factor = grad_factor;
+  p.factor = o.grad_factor;
   const Dims shape = number_shape(call, x, o);
-  const bool any = set_affine(call, p.of, x, x.dtype(), scale, zero, o, held);
+  const bool any = set_affine(call, p.of, x, x.dtype(), {scale, zero, o}, held);
   FakeQuantizeGradients out{call.empty(x.shape(), x.dtype()), {}, {}};
   const DType computation = computed_in(x.dtype());
-  if (learned) {
+  if (o.learned) {
     const Dims given = scale.array ? scale.array->shape() : shape;
     out.scale = call.empty(given, computation);
     out.zero_point = call.empty(given, computation);
@@ -211,7 +217,7 @@ FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, 
   p = kernels::quantization::plan_gradient(call.limits(), p);
   call.writes(out.x);
   p.of.out = out.x.data_ptr();
-  if (learned) {
+  if (o.learned) {
     call.writes(out.scale);
     call.writes(out.zero_point);
     p.numbers = out.scale.size();

@@ -23,8 +23,15 @@ std::string text(double value) {
 
 using Launcher = kernels::Launcher<void(const params::Queue&, const params::Random&)>;
 
-Array draw(Op op, const Launcher& launcher, const Backend& backend, State& state, const Dims& shape, double a, double b,
-           DType dtype, const Stream& stream) {
+struct Distribution {
+  Op op;
+  const Launcher& launcher;
+  double a, b = 0;
+};
+
+Array draw(const Distribution& of, const Backend& backend, State& state, const Dims& shape, DType dtype,
+           const Stream& stream) {
+  const Op op = of.op;
   const OpInfo& entry = op_info(op);
   if (!in(dtype, entry.dtypes))
     throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(dtype)),
@@ -39,9 +46,9 @@ Array draw(Op op, const Launcher& launcher, const Backend& backend, State& state
                          .dtype = dtype,
                          .size = size,
                          .from = call.draws(state.seed, state.counter),
-                         .a = a,
-                         .b = b};
-  launcher(call.queue(), p);
+                         .a = of.a,
+                         .b = of.b};
+  of.launcher(call.queue(), p);
   // Elements per Philox block.
   const int64_t each = op == Op::gamma || op == Op::poisson ? 1 : dtype == DType::float64 ? 2 : 4;
   state.counter += uint64_t((size - 1) / each + 1);
@@ -67,34 +74,34 @@ Array uniform(const Backend& backend, State& state, const Dims& shape, double lo
     refuse(Op::uniform, "low", low, "high", high, "pass finite bounds with low <= high");
   if (!holds(dtype, low) || !holds(dtype, high))
     refuse(Op::uniform, "low", low, "high", high, "pass bounds that the dtype holds, or draw a wider one");
-  return draw(Op::uniform, kernels::random::uniform, backend, state, shape, low, high, dtype, stream);
+  return draw({Op::uniform, kernels::random::uniform, low, high}, backend, state, shape, dtype, stream);
 }
 
 Array normal(const Backend& backend, State& state, const Dims& shape, double mean, double deviation, DType dtype,
              const Stream& stream) {
   if (!(deviation >= 0) || !std::isfinite(deviation) || !std::isfinite(mean))
     refuse(Op::normal, "mean", mean, "deviation", deviation, "pass finite numbers with deviation >= 0");
-  return draw(Op::normal, kernels::random::normal, backend, state, shape, mean, deviation, dtype, stream);
+  return draw({Op::normal, kernels::random::normal, mean, deviation}, backend, state, shape, dtype, stream);
 }
 
 Array exponential(const Backend& backend, State& state, const Dims& shape, double scale, DType dtype,
                   const Stream& stream) {
   if (!(scale >= 0) || !std::isfinite(scale))
     throw ValueError(std::string(op_info(Op::exponential).call), "scale=" + text(scale), "pass a finite scale >= 0");
-  return draw(Op::exponential, kernels::random::exponential, backend, state, shape, scale, 0, dtype, stream);
+  return draw({Op::exponential, kernels::random::exponential, scale}, backend, state, shape, dtype, stream);
 }
 
 Array gamma(const Backend& backend, State& state, const Dims& shape, double alpha, double scale, DType dtype,
             const Stream& stream) {
   if (!(alpha > 0) || !std::isfinite(alpha) || !(scale >= 0) || !std::isfinite(scale))
     refuse(Op::gamma, "shape", alpha, "scale", scale, "pass finite numbers, shape > 0 and scale >= 0");
-  return draw(Op::gamma, kernels::random::gamma, backend, state, shape, alpha, scale, dtype, stream);
+  return draw({Op::gamma, kernels::random::gamma, alpha, scale}, backend, state, shape, dtype, stream);
 }
 
 Array poisson(const Backend& backend, State& state, const Dims& shape, double mean, DType dtype, const Stream& stream) {
   if (!(mean >= 0) || mean > 9.2e18)
     throw ValueError(std::string(op_info(Op::poisson).call), "lam=" + text(mean), "pass a mean from 0 to 9.2e18");
-  return draw(Op::poisson, kernels::random::poisson, backend, state, shape, mean, 0, dtype, stream);
+  return draw({Op::poisson, kernels::random::poisson, mean}, backend, state, shape, dtype, stream);
 }
 
 }  // namespace stator::random

@@ -82,7 +82,7 @@ class RunBackward {
       call.expect_bytes(all_.step_bytes());
       kernels::recurrent::backward(queue, p);
       call.expect_bytes(all_.product_bytes());
-      multiply(call, at(out.hidden, all_.gates()).data, grads, weight, running.data, n, all_.wide, true);
+      multiply(call, at(out.hidden, all_.gates()).data, grads, weight, {running.data, n, all_.wide}, true);
     }
     return out;
   }
@@ -118,7 +118,7 @@ class RunBackward {
     call.reads(right.array);
     call.writes(to);
     call.stream().raise_pending(uint16_t(op_));
-    multiply(call, left.array.data_ptr(), left, right, to.data_ptr(), right.cols, all_.dtype, add);
+    multiply(call, left.array.data_ptr(), left, right, {to.data_ptr(), right.cols, all_.dtype}, add);
   }
 
   const Layers& all_;
@@ -174,14 +174,13 @@ void clear_empty(const std::vector<Array>& arrays, const Stream& stream) {
   for (const Array& a : arrays) assign(a, Operand(0.0), stream);
 }
 
-RecurrentGradients run_backward(Op op, RecurrentKind kind, const ResultGradients& grads, const Array& x,
-                                const std::vector<Array>& weights, const std::vector<Array>& workspace,
-                                const RecurrentOptions& options, const Stream& stream) {
+RecurrentGradients run_backward(Op op, const ResultGradients& grads, const Array& x, const std::vector<Array>& weights,
+                                const std::vector<Array>& workspace, const RecurrentOptions& options,
+                                const Stream& stream) {
   OpCall call(op, {&x, grads.y, grads.h, grads.c, options.lengths}, stream);
   for (const std::vector<Array>* list : {&weights, &workspace})
     for (const Array& a : *list) OpCall(op, {&x, &a}, stream);  // of one backend
-  if (op == Op::rnn_backward) kind = plain_kind(call, options.nonlinearity);
-  const Layers all(call, kind, x, nullptr, nullptr, weights, options);
+  const Layers all(call, x, nullptr, nullptr, weights, options);
   if (!grads.y && !grads.h && !grads.c)
     throw ValueError(std::string(call.name()), "no gradient of a result", "pass that of y or of the last states");
   check_grad(call, grads.y, "grad_y", all, all.result_shape());
@@ -236,19 +235,19 @@ RecurrentGradients run_backward(Op op, RecurrentKind kind, const ResultGradients
 RecurrentGradients rnn_backward(const ResultGradients& grads, const Array& x, const std::vector<Array>& weights,
                                 const std::vector<Array>& workspace, const RecurrentOptions& options,
                                 const Stream& stream) {
-  return run_backward(Op::rnn_backward, RecurrentKind::tanh, grads, x, weights, workspace, options, stream);
+  return run_backward(Op::rnn_backward, grads, x, weights, workspace, options, stream);
 }
 
 RecurrentGradients gru_backward(const ResultGradients& grads, const Array& x, const std::vector<Array>& weights,
                                 const std::vector<Array>& workspace, const RecurrentOptions& options,
                                 const Stream& stream) {
-  return run_backward(Op::gru_backward, RecurrentKind::gru, grads, x, weights, workspace, options, stream);
+  return run_backward(Op::gru_backward, grads, x, weights, workspace, options, stream);
 }
 
 RecurrentGradients lstm_backward(const ResultGradients& grads, const Array& x, const std::vector<Array>& weights,
                                  const std::vector<Array>& workspace, const RecurrentOptions& options,
                                  const Stream& stream) {
-  return run_backward(Op::lstm_backward, RecurrentKind::lstm, grads, x, weights, workspace, options, stream);
+  return run_backward(Op::lstm_backward, grads, x, weights, workspace, options, stream);
 }
 
 }  // namespace stator::nn

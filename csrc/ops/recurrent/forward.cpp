@@ -52,7 +52,7 @@ class Run {
     const params::Queue& queue = call.queue();
     const RecurrentRows zeros{call.zeroed_scratch(size_t(4 * all_.hidden) * 8), 0};
     const int64_t kept = all_.kept(), row = all_.hidden;
-    multiply(call, x.array.data_ptr(), x, weight_ih.turned(), gates.data_ptr(), kept, all_.wide, false);
+    multiply(call, x.array.data_ptr(), x, weight_ih.turned(), {gates.data_ptr(), kept, all_.wide}, false);
 
     RecurrentCell p{};
     p.kind = all_.kind;
@@ -78,7 +78,7 @@ class Run {
       if (i > 0 || h.before) {
         call.expect_bytes(all_.product_bytes());
         void* const target = split ? recurrent.data_ptr() : p.input_gates.data;
-        multiply(call, p.h.data, state, weight, target, split ? all_.gates() : kept, all_.wide, !split);
+        multiply(call, p.h.data, state, weight, {target, split ? all_.gates() : kept, all_.wide}, !split);
         if (split) p.hidden_gates = {target, all_.gates()};
       }
       if (keeps_) p.gates = p.input_gates;
@@ -142,13 +142,16 @@ Array direction_of(const Array& y, int64_t direction, int64_t hidden) {
                y.offset() + direction * hidden * y.strides()[2]);
 }
 
-RecurrentResult run_layers(Op op, RecurrentKind kind, const Array& x, const Array* h0, const Array* c0,
-                           const std::vector<Array>& weights, const RecurrentOptions& options,
-                           std::vector<Array>* workspace, const Stream& stream) {
+struct InitialStates {
+  const Array *h, *c = nullptr;  // null: zeros
+};
+
+RecurrentResult run_layers(Op op, const Array& x, const InitialStates& initial, const std::vector<Array>& weights,
+                           const RecurrentOptions& options, std::vector<Array>* workspace, const Stream& stream) {
+  const auto [h0, c0] = initial;
   OpCall call(op, {&x, h0, c0, options.lengths}, stream);
   for (const Array& w : weights) OpCall(op, {&x, &w}, stream);  // of one backend
-  if (op == Op::rnn) kind = plain_kind(call, options.nonlinearity);
-  const Layers all(call, kind, x, h0, c0, weights, options);
+  const Layers all(call, x, h0, c0, weights, options);
   const Stream on = call.on();
   const Dims states{all.runs(), all.batch, all.hidden};
   RecurrentResult out;
@@ -193,17 +196,17 @@ RecurrentResult run_layers(Op op, RecurrentKind kind, const Array& x, const Arra
 
 RecurrentResult rnn(const Array& x, const Array* h0, const std::vector<Array>& weights, const RecurrentOptions& options,
                     std::vector<Array>* workspace, const Stream& stream) {
-  return run_layers(Op::rnn, RecurrentKind::tanh, x, h0, nullptr, weights, options, workspace, stream);
+  return run_layers(Op::rnn, x, {h0}, weights, options, workspace, stream);
 }
 
 RecurrentResult gru(const Array& x, const Array* h0, const std::vector<Array>& weights, const RecurrentOptions& options,
                     std::vector<Array>* workspace, const Stream& stream) {
-  return run_layers(Op::gru, RecurrentKind::gru, x, h0, nullptr, weights, options, workspace, stream);
+  return run_layers(Op::gru, x, {h0}, weights, options, workspace, stream);
 }
 
 RecurrentResult lstm(const Array& x, const Array* h0, const Array* c0, const std::vector<Array>& weights,
                      const RecurrentOptions& options, std::vector<Array>* workspace, const Stream& stream) {
-  return run_layers(Op::lstm, RecurrentKind::lstm, x, h0, c0, weights, options, workspace, stream);
+  return run_layers(Op::lstm, x, {h0, c0}, weights, options, workspace, stream);
 }
 
 }  // namespace stator::nn

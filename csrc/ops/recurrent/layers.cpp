@@ -23,16 +23,15 @@ void check_state(const OpCall& call, const Array* state, const char* what, DType
 
 }  // namespace
 
-Layers::Layers(const OpCall& call, RecurrentKind kind_, const Array& x, const Array* h0, const Array* c0,
-               const std::vector<Array>& weights, const RecurrentOptions& o)
-    : kind(kind_),
+Layers::Layers(const OpCall& call, const Array& x, const Array* h0, const Array* c0, const std::vector<Array>& weights,
+               const RecurrentOptions& o)
+    : kind(kind_of(call, o.nonlinearity)),
       given(x.dtype()),
       single(x.ndim() == 2),
       batch_first(o.batch_first),
       bias(o.bias),
       layers(o.num_layers),
       directions(o.bidirectional ? 2 : 1),
-      given_weights_(&weights),
       options_(o) {
   const std::string op(call.name());
   check_floating(call, x, "x");
@@ -126,8 +125,7 @@ Array Layers::matrix_at(const Array& x, int64_t index) {
 Array Layers::lengths(const OpCall& call) const {
   const Stream on = call.on();
   if (options_.host_lengths)
-    return from_host(given_weights_->front().backend(), options_.host_lengths->data(), DType::int64, {batch}, {1},
-                     false, on);
+    return from_host(weights_.front().backend(), options_.host_lengths->data(), DType::int64, {batch}, {1}, false, on);
   if (!options_.lengths) return {};
   Array x = astype(*options_.lengths, DType::int64, false, on);
   return x.is_contiguous() ? x : copy(x, on);

@@ -12,8 +12,8 @@ namespace stator::nn {
 class Layers {
  public:
   // Checks all operands but those of a gradient.
-  Layers(const OpCall& call, RecurrentKind kind, const Array& x, const Array* h0, const Array* c0,
-         const std::vector<Array>& weights, const RecurrentOptions& options);
+  Layers(const OpCall& call, const Array& x, const Array* h0, const Array* c0, const std::vector<Array>& weights,
+         const RecurrentOptions& options);
 
   RecurrentKind kind;
   DType given, dtype, wide;  // of the operands, of what the steps compute with, and of their sums
@@ -62,7 +62,6 @@ class Layers {
 
  private:
   std::vector<Array> weights_;  // in `dtype`
-  const std::vector<Array>* given_weights_;
   const RecurrentOptions& options_;
 };
 

@@ -13,6 +13,12 @@ namespace {
 
 using params::RecurrentCell;
 
+// What a step adds: the products of the inputs and of the states, and the biases if there are any.
+struct GateOperands {
+  const Array &input, &hidden;
+  const Array *bias_ih, *bias_hh;
+};
+
 // The operands of a step, checked and with dense rows.
 class Step {
  public:
@@ -45,11 +51,11 @@ class Step {
   // One row for all.
   RecurrentRows zeros() { return {call_.zeroed_scratch(size_t(4 * cell_.hidden) * 8), 0}; }
 
-  void forward(const Array& input, const Array& hidden, const Array* bias_ih, const Array* bias_hh) {
-    cell_.input_gates = read(input);
-    cell_.hidden_gates = read(hidden);
-    cell_.bias_ih = bias(bias_ih);
-    cell_.bias_hh = bias(bias_hh);
+  void forward(const GateOperands& gates) {
+    cell_.input_gates = read(gates.input);
+    cell_.hidden_gates = read(gates.hidden);
+    cell_.bias_ih = bias(gates.bias_ih);
+    cell_.bias_hh = bias(gates.bias_hh);
   }
   RecurrentCell& cell() { return cell_; }
 
@@ -61,9 +67,10 @@ class Step {
 };
 
 // Checks the operands of a step; the gates may be wider than the biases.
-Dims check_step(const OpCall& call, RecurrentKind kind, const Array& input, const Array& hidden, const Array* state,
-                const char* state_name, const Array* bias_ih, const Array* bias_hh) {
+Dims check_step(const OpCall& call, RecurrentKind kind, const GateOperands& gates, const Array* state,
+                const char* state_name) {
   const std::string op(call.name());
+  const auto& [input, hidden, bias_ih, bias_hh] = gates;
   check_floating(call, input, "input_gates");
   check_dtype(call, hidden, "hidden_gates", input.dtype(), "input_gates");
   if (input.ndim() != 2 || !(hidden.shape() == input.shape()))
@@ -108,12 +115,13 @@ Dims of_workspace(const OpCall& call, const Array& workspace, int64_t parts) {
 GruStep gru_pointwise(const Array& input_gates, const Array& hidden_gates, const Array& hx, const Array* bias_ih,
                       const Array* bias_hh, const Stream& stream) {
   OpCall call(Op::gru_pointwise, {&input_gates, &hidden_gates, &hx, bias_ih, bias_hh}, stream);
-  const Dims shape = check_step(call, RecurrentKind::gru, input_gates, hidden_gates, &hx, "hx", bias_ih, bias_hh);
+  const GateOperands gates{input_gates, hidden_gates, bias_ih, bias_hh};
+  const Dims shape = check_step(call, RecurrentKind::gru, gates, &hx, "hx");
   const DType dtype = hx.dtype();
   const int64_t n = shape[1];
   Step step(call, RecurrentKind::gru, dtype, dtype);
   step.set_size(shape[0], n);
-  step.forward(input_gates, hidden_gates, bias_ih, bias_hh);
+  step.forward(gates);
   GruStep out;
   params::RecurrentCell& p = step.cell();
   p.h = step.read(hx);
@@ -150,11 +158,12 @@ GruStepGradients gru_pointwise_backward(const Array& grad, const Array& workspac
 LstmStep lstm_pointwise(const Array& input_gates, const Array& hidden_gates, const Array& cx, const Array* bias_ih,
                         const Array* bias_hh, const Stream& stream) {
   OpCall call(Op::lstm_pointwise, {&input_gates, &hidden_gates, &cx, bias_ih, bias_hh}, stream);
-  const Dims shape = check_step(call, RecurrentKind::lstm, input_gates, hidden_gates, &cx, "cx", bias_ih, bias_hh);
+  const GateOperands gates{input_gates, hidden_gates, bias_ih, bias_hh};
+  const Dims shape = check_step(call, RecurrentKind::lstm, gates, &cx, "cx");
   const DType dtype = cx.dtype();
   Step step(call, RecurrentKind::lstm, dtype, dtype);
   step.set_size(shape[0], shape[1]);
-  step.forward(input_gates, hidden_gates, bias_ih, bias_hh);
+  step.forward(gates);
   LstmStep out;
   params::RecurrentCell& p = step.cell();
   p.c = step.read(cx);
@@ -193,11 +202,12 @@ LstmStepGradients lstm_pointwise_backward(const Array* grad_h, const Array* grad
 Array rnn_pointwise(const Array& input_gates, const Array& hidden_gates, const Array* bias_ih, const Array* bias_hh,
                     std::string_view nonlinearity, const Stream& stream) {
   OpCall call(Op::rnn_pointwise, {&input_gates, &hidden_gates, bias_ih, bias_hh}, stream);
-  const RecurrentKind kind = plain_kind(call, nonlinearity);
-  const Dims shape = check_step(call, kind, input_gates, hidden_gates, nullptr, "", bias_ih, bias_hh);
+  const RecurrentKind kind = kind_of(call, nonlinearity);
+  const GateOperands gates{input_gates, hidden_gates, bias_ih, bias_hh};
+  const Dims shape = check_step(call, kind, gates, nullptr, "");
   Step step(call, kind, input_gates.dtype(), input_gates.dtype());
   step.set_size(shape[0], shape[1]);
-  step.forward(input_gates, hidden_gates, bias_ih, bias_hh);
+  step.forward(gates);
   Array h;
   step.cell().next_h = step.write(h, shape, input_gates.dtype());
   if (shape[0] > 0) kernels::recurrent::forward(call.queue(), step.cell());
@@ -206,7 +216,7 @@ Array rnn_pointwise(const Array& input_gates, const Array& hidden_gates, const A
 
 Array rnn_pointwise_backward(const Array& grad, const Array& h, std::string_view nonlinearity, const Stream& stream) {
   OpCall call(Op::rnn_pointwise_backward, {&grad, &h}, stream);
-  const RecurrentKind kind = plain_kind(call, nonlinearity);
+  const RecurrentKind kind = kind_of(call, nonlinearity);
   check_floating(call, h, "h");
   if (h.ndim() != 2 || h.shape()[1] == 0)
     throw ShapeError(std::string(call.name()), "h " + str(h.shape()), "pass h (batch, hidden)");
@@ -226,12 +236,17 @@ Array rnn_pointwise_backward(const Array& grad, const Array& h, std::string_view
 
 namespace {
 
-// One step of a layer. cx and next_c: LSTM.
-Array cell_step(Op op, RecurrentKind kind, std::string_view nonlinearity, const Array& x, const Array* hx,
-                const Array* cx, const CellWeights& w, Array* next_c, const Stream& stream) {
+struct CellStates {
+  const Array *h, *c = nullptr;  // null: zeros
+};
+
+// One step of a layer. next_c: LSTM.
+Array cell_step(Op op, std::string_view nonlinearity, const Array& x, const CellStates& states_in, const CellWeights& w,
+                Array* next_c, const Stream& stream) {
+  const auto [hx, cx] = states_in;
   OpCall call(op, {&x, hx, cx, &w.ih, &w.hh, w.bias_ih, w.bias_hh}, stream);
   const std::string name(call.name());
-  if (op == Op::rnn_cell) kind = plain_kind(call, nonlinearity);
+  const RecurrentKind kind = kind_of(call, nonlinearity);
   check_floating(call, x, "x");
   const DType dtype = x.dtype();
   const bool single = x.ndim() == 1;
@@ -293,16 +308,16 @@ Array cell_step(Op op, RecurrentKind kind, std::string_view nonlinearity, const 
 
 Array rnn_cell(const Array& x, const Array* hx, const CellWeights& w, std::string_view nonlinearity,
                const Stream& stream) {
-  return cell_step(Op::rnn_cell, RecurrentKind::tanh, nonlinearity, x, hx, nullptr, w, nullptr, stream);
+  return cell_step(Op::rnn_cell, nonlinearity, x, {hx}, w, nullptr, stream);
 }
 
 Array gru_cell(const Array& x, const Array* hx, const CellWeights& w, const Stream& stream) {
-  return cell_step(Op::gru_cell, RecurrentKind::gru, {}, x, hx, nullptr, w, nullptr, stream);
+  return cell_step(Op::gru_cell, {}, x, {hx}, w, nullptr, stream);
 }
 
 LstmState lstm_cell(const Array& x, const Array* hx, const Array* cx, const CellWeights& w, const Stream& stream) {
   LstmState out;
-  out.h = cell_step(Op::lstm_cell, RecurrentKind::lstm, {}, x, hx, cx, w, &out.c, stream);
+  out.h = cell_step(Op::lstm_cell, {}, x, {hx, cx}, w, &out.c, stream);
   return out;
 }
 

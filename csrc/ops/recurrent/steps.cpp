@@ -9,7 +9,16 @@
 
 namespace stator::nn {
 
-RecurrentKind plain_kind(const OpCall& call, std::string_view nonlinearity) {
+RecurrentKind kind_of(const OpCall& call, std::string_view nonlinearity) {
+  switch (call.op()) {
+    case Op::gru:
+    case Op::gru_backward:
+    case Op::gru_cell: return RecurrentKind::gru;
+    case Op::lstm:
+    case Op::lstm_backward:
+    case Op::lstm_cell: return RecurrentKind::lstm;
+    default: break;
+  }
   if (nonlinearity == "tanh") return RecurrentKind::tanh;
   if (nonlinearity == "relu") return RecurrentKind::relu;
   throw ValueError(std::string(call.name()), "nonlinearity='" + std::string(nonlinearity) + "'",
@@ -49,8 +58,8 @@ Factor::Factor(const Array& matrix, const Stream& stream) : array(matrix) {
   transposed = layout->transposed;
 }
 
-void multiply(OpCall& call, const void* data, const Factor& left, const Factor& right, void* target, int64_t leading,
-              DType result, bool add) {
+void multiply(OpCall& call, const void* data, const Factor& left, const Factor& right, const ProductTarget& target,
+              bool add) {
   libs::Gemm g;
   g.m = left.rows;
   g.n = right.cols;
@@ -58,14 +67,14 @@ void multiply(OpCall& call, const void* data, const Factor& left, const Factor& 
   if (g.m == 0 || g.n == 0 || g.k == 0) return;
   g.a = data;
   g.b = right.array.data_ptr();
-  g.c = target;
+  g.c = target.data;
   g.lda = left.leading;
   g.ldb = right.leading;
-  g.ldc = leading;
+  g.ldc = target.leading;
   g.transpose_a = left.transposed;
   g.transpose_b = right.transposed;
   g.operands = right.array.dtype();
-  g.result = result;
+  g.result = target.dtype;
   g.beta = add ? 1.0 : 0.0;
   g.tf32 = call.context().options().allow_tf32;
   libs::blas(call.context()).gemm(call, g);

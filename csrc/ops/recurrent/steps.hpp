@@ -15,8 +15,8 @@ using params::RecurrentRows;
 inline int64_t gates_of(RecurrentKind kind) {
   return kind == RecurrentKind::lstm ? 4 : kind == RecurrentKind::gru ? 3 : 1;
 }
-// ValueError for another name than "tanh" and "relu".
-RecurrentKind plain_kind(const OpCall& call, std::string_view nonlinearity);
+// The kind of cell of an op. Of rnn by its nonlinearity: ValueError for another name than "tanh" and "relu".
+RecurrentKind kind_of(const OpCall& call, std::string_view nonlinearity);
 
 // float32 for halves, else the dtype.
 inline DType wide_of(DType dtype) { return in(dtype, dtypes::full_floats) ? dtype : DType::float32; }
@@ -47,8 +47,14 @@ struct Factor {
     return f;
   }
 };
-// target = left right, or += with `add`, for a target whose rows are `leading` elements apart. Left: at `data`.
-void multiply(OpCall& call, const void* data, const Factor& left, const Factor& right, void* target, int64_t leading,
-              DType result, bool add);
+// A matrix that a product writes; its rows are `leading` elements apart.
+struct ProductTarget {
+  void* data;
+  int64_t leading;
+  DType dtype;
+};
+// target = left right, or += with `add`. Left: at `data`.
+void multiply(OpCall& call, const void* data, const Factor& left, const Factor& right, const ProductTarget& target,
+              bool add);
 
 }  // namespace stator::nn

@@ -96,7 +96,7 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, const 
   call.reads(x);
   call.reads(y);
   call.writes(out.values);
-  if (sampled_by_vendor(call, a, x, y, out.values, alpha, beta, stream)) return out;
+  if (sampled_by_vendor(call, a, x, y, out.values, {alpha, beta}, stream)) return out;
   kernels::sparse::sampled(call.queue(), {.a = rows_of(a),
                                           .values = a.values.data_ptr(),
                                           .x = x.data_ptr(),

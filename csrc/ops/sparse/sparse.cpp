@@ -14,8 +14,14 @@ void check_values(const std::string& op, const Array& values) {
     throw DTypeError(op, "values of dtype " + std::string(name(values.dtype())), "convert them to a floating dtype");
 }
 
-void check_parts(OpCall& call, const std::string& op, const Array& values, const Array& indices, const Array& pointers,
-                 int64_t rows, int64_t cols, int64_t pointer_count, const char* pointer_name) {
+struct Parts {
+  const Array &values, &indices, &pointers;
+  int64_t rows, cols;
+};
+
+void check_parts(OpCall& call, const std::string& op, const Parts& parts, int64_t pointer_count,
+                 const char* pointer_name) {
+  const auto& [values, indices, pointers, rows, cols] = parts;
   if (rows < 0 || cols < 0) throw ShapeError(op, "shape " + shape_text(rows, cols), "extents are not negative");
   check_values(op, values);
   for (const Array* index : {&indices, &pointers})
@@ -70,7 +76,7 @@ M replaced(const std::string& op, const M& a, const Array& values, const Stream&
 Csr csr(const Array& values, const Array& indices, const Array& indptr, int64_t rows, int64_t cols,
         const Stream& stream) {
   OpCall call(Op::csr_to_dense, {&values, &indices, &indptr}, stream);
-  check_parts(call, "sparse.CSR", values, indices, indptr, rows, cols, rows + 1, "indptr");
+  check_parts(call, "sparse.CSR", {values, indices, indptr, rows, cols}, rows + 1, "indptr");
   const DType index = promote(indices.dtype(), indptr.dtype());
   return {dense(indptr, index, stream), dense(indices, index, stream), dense(values, values.dtype(), stream), rows,
           cols};
@@ -78,7 +84,7 @@ Csr csr(const Array& values, const Array& indices, const Array& indptr, int64_t 
 
 Coo coo(const Array& values, const Array& row, const Array& col, int64_t rows, int64_t cols, const Stream& stream) {
   OpCall call(Op::coo_to_csr, {&values, &row, &col}, stream);
-  check_parts(call, "sparse.COO", values, col, row, rows, cols, values.size(), "row");
+  check_parts(call, "sparse.COO", {values, col, row, rows, cols}, values.size(), "row");
   const DType index = promote(row.dtype(), col.dtype());
   return {dense(row, index, stream), dense(col, index, stream), dense(values, values.dtype(), stream), rows, cols};
 }

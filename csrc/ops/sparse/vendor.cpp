@@ -55,15 +55,15 @@ bool product_by_vendor(OpCall& call, const Csr& a, const Array& x, const Array& 
 }
 
 bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out,
-                       complex128 alpha, complex128 beta, const Stream& stream) {
+                       libs::SparseFactors factors, const Stream& stream) {
   if (!in(out.dtype(), full) || !serves(call, {&pattern})) return false;
   const auto left = dense_of(x), right = dense_of(y);
   if (!left || !right || !aligned(out)) return false;
   // The library may multiply what it finds by beta even where that is 0.
-  assign(out, beta == complex128(0) ? Operand(0) : Operand(pattern.values), stream);
+  assign(out, factors.beta == complex128(0) ? Operand(0) : Operand(pattern.values), stream);
   libs::SparseMatrix to = matrix_of(pattern);
   to.values = out.data_ptr();
-  libs::cuda_sparse_sampled(call, to, *left, *right, {alpha, beta});
+  libs::cuda_sparse_sampled(call, to, *left, *right, factors);
   return true;
 }
 

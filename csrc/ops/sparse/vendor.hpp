@@ -3,6 +3,7 @@
 // valid, and for dtypes or layouts that the library does not support. The call has declared its operands.
 #pragma once
 
+#include "libs/sparse.hpp"
 #include "ops/sparse/parts.hpp"
 #include "params/sparse.hpp"
 
@@ -12,7 +13,7 @@ namespace stator::sparse {
 
 bool product_by_vendor(OpCall& call, const Csr& a, const Array& x, const Array& out);
 bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out,
-                       complex128 alpha, complex128 beta, const Stream& stream);
+                       libs::SparseFactors factors, const Stream& stream);
 // Writes x and info of `found`; b has the dtype of both.
 bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::SparseSolve& p,
                      const TriangularSolution& found, const Stream& stream);

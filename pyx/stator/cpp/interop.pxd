@@ -10,6 +10,14 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport string_view
 
 
+cdef extern from "stator/creation.hpp" namespace "stator" nogil:
+    cdef cppclass ForeignMemory:
+        void* data
+        DType dtype
+        Dims shape, strides
+        cbool host_shared, read_only
+
+
 cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void* export_memory(const Array&) except +translate_exception
     void unexport(Array&) noexcept
@@ -23,8 +31,7 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     Array pinned(const Backend&, size_t) except +translate_exception
     Array register_host(const Backend&, void*, size_t, void*, void (*)(void*) noexcept) except +translate_exception
     void unregister_host(const Array&) noexcept
-    Array from_owner(const Backend&, void*, DType, const Dims&, const Dims&, cbool, cbool, void*,
-                     void (*)(void*) noexcept) except +translate_exception
+    Array from_owner(const Backend&, const ForeignMemory&, void*, void (*)(void*) noexcept) except +translate_exception
     cdef struct AllocatorCalls:
         void* (*allocate)(void*, size_t, void*) noexcept
         void (*deallocate)(void*, void*, size_t, void*) noexcept

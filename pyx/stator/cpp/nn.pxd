@@ -26,7 +26,13 @@ cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
     Array softmin(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
                   const Stream&) except +translate_exception
     Array softmin_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
-    Array gumbel_softmax(const Array&, double, cbool, int64_t, const State&, State*, const SoftmaxChoice&,
+    cdef cppclass GumbelOptions:
+        double tau
+        cbool hard
+        int64_t axis
+        SoftmaxChoice choice
+
+    Array gumbel_softmax(const Array&, const State&, State*, const GumbelOptions&,
                          const Stream&) except +translate_exception
     Array gumbel_softmax_backward(const Array&, const Array&, double, int64_t,
                                   const Stream&) except +translate_exception

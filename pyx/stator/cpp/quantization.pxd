@@ -18,6 +18,10 @@ cdef extern from "stator/nn/quantization.hpp" namespace "stator::nn" nogil:
     cdef cppclass QuantizationOptions:
         optional[int64_t] axis, block_size, quant_min, quant_max
 
+    cdef cppclass FakeQuantizeGradientOptions(QuantizationOptions):
+        cbool learned
+        double grad_factor
+
     cdef cppclass FakeQuantizeGradients:
         Array x, scale, zero_point
 
@@ -54,8 +58,8 @@ cdef extern from "stator/nn/quantization.hpp" namespace "stator::nn" nogil:
     Array fake_quantize(const Array&, const QuantizationNumber&, const QuantizationNumber&,
                         const QuantizationOptions&, const Stream&) except +translate_exception
     FakeQuantizeGradients fake_quantize_backward(const Array&, const Array&, const QuantizationNumber&,
-                                                 const QuantizationNumber&, const QuantizationOptions&, cbool,
-                                                 double, const Stream&) except +translate_exception
+                                                 const QuantizationNumber&, const FakeQuantizeGradientOptions&,
+                                                 const Stream&) except +translate_exception
     QuantizationParameters quantization_parameters(const Array&, const Array&, const ParameterOptions&,
                                                    const Stream&) except +translate_exception
     void observe_range(const Array&, const Array&, const Array&, optional[int64_t], optional[double],

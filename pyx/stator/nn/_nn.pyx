@@ -2,7 +2,6 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Softmax and cross entropy."""
 from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array, plain_or_other
 from stator._backend cimport enter
@@ -115,21 +114,21 @@ def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int 
     [0.0, 0.0, 1.0]
     """
     cdef Array source = as_array(x, "nn.gumbel_softmax"), out = new_array(source.backend)
-    cdef double temperature = to_float(tau, "nn.gumbel_softmax", "tau")
-    cdef cbool largest = to_flag(hard, "nn.gumbel_softmax", "hard")
-    cdef int64_t along = to_int(axis, "nn.gumbel_softmax")
-    cdef nn.SoftmaxChoice choice
+    cdef nn.GumbelOptions options
     cdef State state, after
     cdef const State* behind = NULL
     cdef Generator generator = to_source(rng, &state, source.backend, "nn.gumbel_softmax")
     cdef CppStream stream
+    options.tau = to_float(tau, "nn.gumbel_softmax", "tau")
+    options.hard = to_flag(hard, "nn.gumbel_softmax", "hard")
+    options.axis = to_int(axis, "nn.gumbel_softmax")
     mask = plain_or_other(mask)
-    set_choice(choice, "nn.gumbel_softmax", mask, causal)
+    set_choice(options.choice, "nn.gumbel_softmax", mask, causal)
     enter(source.backend, stream)
     begin_draws(generator, &state)
     try:
         with nogil:
-            out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, &after, choice, stream)
+            out.c = nn.gumbel_softmax(source.c, state, &after, options, stream)
         behind = &after
     finally:
         end_draws(generator, behind)

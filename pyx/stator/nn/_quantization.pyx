@@ -153,19 +153,19 @@ def fake_quantize_backward(grad: Array, x: Array, scale: Array | float, zero_poi
     cdef str op = "nn.fake_quantize_backward"
     cdef Array g = as_array(grad, op), source = as_array(x, op)
     cdef cpp.QuantizationNumber by, zero
-    cdef cpp.QuantizationOptions options
+    cdef cpp.FakeQuantizeGradientOptions options
     cdef cpp.FakeQuantizeGradients found
-    cdef bint all_three = to_flag(learned, op, "learned")
-    cdef double factor = to_float(grad_factor, op, "grad_factor")
     cdef CppStream stream
+    options.learned = to_flag(learned, op, "learned")
+    options.grad_factor = to_float(grad_factor, op, "grad_factor")
     to_scale(scale, by, op, "scale")
     to_zero(zero_point, zero, op, "zero_point", False)
     set_options(options, op, axis, block_size, to_int(quant_min, op, "quant_min"), to_int(quant_max, op, "quant_max"))
     enter(g.backend, stream)
     with nogil:
-        found = cpp.fake_quantize_backward(g.c, source.c, by, zero, options, all_three, factor, stream)
+        found = cpp.fake_quantize_backward(g.c, source.c, by, zero, options, stream)
     of_x = wrap_array(g.backend, found.x)
-    if not all_three:
+    if not options.learned:
         return of_x
     return of_x, wrap_array(g.backend, found.scale), wrap_array(g.backend, found.zero_point)
 

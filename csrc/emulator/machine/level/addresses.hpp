@@ -134,7 +134,8 @@ inline uint64_t wavefronts(const uint64_t (&a)[lanes], uint32_t mask, unsigned b
 // Global and constant memory. Afterwards the accessed bytes are inside live allocations, initialised if they are read,
 // and known as initialised if they are written.
 inline void check_global_pattern(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes],
-                                 unsigned bytes, const Pattern& p, bool read, bool write) {
+                                 const Pattern& p, Access access) {
+  const auto [bytes, read, write] = access;
   memory::Allocation*& last = w.worker->last[i.target];
   memory::Allocation* c = last;
   if (!c || p.low < c->base || p.high + bytes > c->end() || !c->live.load(std::memory_order_relaxed) ||
@@ -162,22 +163,24 @@ inline void check_global_pattern(Warp& w, const Instruction& i, uint32_t mask, c
 }
 
 [[noreturn]] inline void outside_window(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes],
-                                        unsigned bytes, uint64_t size, const char* space, bool write) {
+                                        Access access, uint64_t size, const char* space) {
+  const unsigned bytes = access.bytes;
   unsigned l = first_lane(mask);
   for (uint32_t left = mask; left; left &= left - 1)
     if (l = first_lane(left); a[l] + bytes > size || a[l] + bytes < bytes) break;
   stop(w, i, l, Fault::out_of_bounds,
-       std::string(write ? "A write of " : "A read of ") + std::to_string(bytes) + " bytes at offset " +
+       std::string(access.write ? "A write of " : "A read of ") + std::to_string(bytes) + " bytes at offset " +
            std::to_string(int64_t(a[l])) + " of the " + std::to_string(size) + " bytes of " + space + " memory.",
        a[l]);
 }
 
 // Shared memory: addresses are offsets.
 inline void check_shared_pattern(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes],
-                                 unsigned bytes, const Pattern& p, bool read, bool write) {
+                                 const Pattern& p, Access access) {
+  const auto [bytes, read, write] = access;
   Block& b = *w.block;
   if (p.high + bytes > b.shared_bytes || p.high + bytes < bytes)
-    outside_window(w, i, mask, a, bytes, b.shared_bytes, "shared", write);
+    outside_window(w, i, mask, a, access, b.shared_bytes, "shared");
   if (p.any & (bytes - 1)) misaligned(w, i, mask, a, bytes);
   uint64_t* const bits = b.shared_bits.data();
   if (p.linear && !read) return memory::set_bits(bits, p.low, lanes * bytes);
@@ -195,9 +198,10 @@ inline void check_shared_pattern(Warp& w, const Instruction& i, uint32_t mask, c
 
 // Local memory: offsets in each lane's own.
 inline void check_local_pattern(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes],
-                                unsigned bytes, const Pattern& p, bool read, bool write) {
+                                const Pattern& p, Access access) {
+  const auto [bytes, read, write] = access;
   if (p.high + bytes > w.code->local_bytes || p.high + bytes < bytes)
-    outside_window(w, i, mask, a, bytes, w.code->local_bytes, "local", write);
+    outside_window(w, i, mask, a, access, w.code->local_bytes, "local");
   if (p.any & (bytes - 1)) misaligned(w, i, mask, a, bytes);
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = first_lane(left);

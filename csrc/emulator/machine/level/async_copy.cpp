@@ -36,7 +36,7 @@ Flow copy(Warp& w, const Instruction& i, uint32_t mask) {
   }
   const Pattern p = pattern_of(to, mask, bytes);
   if (p.high + bytes > w.block->shared_bytes)
-    outside_window(w, i, mask, to, bytes, w.block->shared_bytes, "shared", true);
+    outside_window(w, i, mask, to, {bytes, false, true}, w.block->shared_bytes, "shared");
   if (p.any & (bytes - 1)) misaligned(w, i, mask, to, bytes);
   Counters& c = w.worker->counters;
   if (reading) {
@@ -75,9 +75,9 @@ void finish(Warp& w, const Instruction& i, const AsyncCopy& c) {
                                memory::low_bits(c.source_bytes);
       if (missing) uninitialised_read(w, i, c.lane, c.source + unsigned(__builtin_ctzll(missing)), "global", a);
     }
-    if (b.launch->races) note_access(w, i, bit, from, c.source_bytes, false, false, false);
+    if (b.launch->races) note_access(w, i, bit, from, {c.source_bytes, true, false}, false);
   }
-  if (b.launch->races) note_access(w, i, bit, to, c.bytes, true, true, false);
+  if (b.launch->races) note_access(w, i, bit, to, {c.bytes, false, true}, true);
   std::memset(b.shared + c.target, 0, c.bytes);
   std::memcpy(b.shared + c.target, reinterpret_cast<const void*>(c.source), c.source_bytes);
   memory::set_bits(b.shared_bits.data(), c.target, c.bytes);

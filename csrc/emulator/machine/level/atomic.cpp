@@ -116,17 +116,19 @@ void update(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&host)
 
 template <class T, class F, bool Result>
 void in_global(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes]) {
-  check_global_pattern(w, i, mask, a, sizeof(T), pattern_of(a, mask, sizeof(T)), true, true);
+  constexpr Access access{sizeof(T), true, true};
+  check_global_pattern(w, i, mask, a, pattern_of(a, mask, sizeof(T)), access);
   ++w.worker->counters.global_atomics;
-  if (w.block->launch->races) note_access(w, i, mask, a, sizeof(T), false, true, true);
+  if (w.block->launch->races) note_access(w, i, mask, a, access, false);
   update<T, F, Result>(w, i, mask, a);
 }
 
 template <class T, class F, bool Result>
 void in_shared(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes]) {
-  check_shared_pattern(w, i, mask, a, sizeof(T), pattern_of(a, mask, sizeof(T)), true, true);
+  constexpr Access access{sizeof(T), true, true};
+  check_shared_pattern(w, i, mask, a, pattern_of(a, mask, sizeof(T)), access);
   ++w.worker->counters.shared_atomics;
-  if (w.block->launch->races) note_access(w, i, mask, a, sizeof(T), true, true, true);
+  if (w.block->launch->races) note_access(w, i, mask, a, access, true);
   uint64_t host[lanes];
   const auto base = reinterpret_cast<uint64_t>(w.block->shared);
   for (unsigned l = 0; l < lanes; ++l) host[l] = base + a[l];

@@ -25,11 +25,12 @@ Flow move_matrices(Warp& w, const Instruction& i, uint32_t mask) {
     for (uint64_t& v : a) v -= base;  // a generic address
   const uint32_t used = uint32_t(memory::low_bits(8 * count));
   const Pattern p = pattern_of(a, used, 16);
-  check_shared_pattern(w, i, used, a, 16, p, !Store, Store);
+  constexpr Access access{16, !Store, Store};
+  check_shared_pattern(w, i, used, a, p, access);
   Counters& c = w.worker->counters;
   (Store ? c.shared_stores : c.shared_loads) += 1;
   (Store ? c.shared_store_wavefronts : c.shared_load_wavefronts) += wavefronts(a, used, 16, p);
-  if (w.block->launch->races) note_access(w, i, used, a, 16, true, Store, false);
+  if (w.block->launch->races) note_access(w, i, used, a, access, true);
   uint32_t values[4][lanes];
   for (unsigned k = 0; k < count; ++k)
     for (unsigned l = 0; l < lanes; ++l) {

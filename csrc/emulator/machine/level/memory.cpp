@@ -84,26 +84,28 @@ void move_values(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&
 template <class E, bool Store>
 void access_global(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes]) {
   const unsigned bytes = unsigned(sizeof(E)) * i.vector;
+  const Access access{bytes, !Store, Store};
   const Pattern p = pattern_of(a, mask, bytes);
-  check_global_pattern(w, i, mask, a, bytes, p, !Store, Store);
+  check_global_pattern(w, i, mask, a, p, access);
   Counters& c = w.worker->counters;
   (Store ? c.global_stores : c.global_loads) += 1;
   (Store ? c.global_store_sectors : c.global_load_sectors) += sectors(a, mask, bytes, p);
   (Store ? c.global_store_bytes : c.global_load_bytes) += bytes * unsigned(__builtin_popcount(mask));
   if (!Store && w.block->launch->settings.cache) c.global_load_misses += missing_sectors(*w.block, a, mask, bytes, p);
-  if (w.block->launch->races) note_access(w, i, mask, a, bytes, false, Store, false);
+  if (w.block->launch->races) note_access(w, i, mask, a, access, false);
   move_values<E, Store>(w, i, mask, a, p.linear);
 }
 
 template <class E, bool Store>
 void access_shared(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes]) {
   const unsigned bytes = unsigned(sizeof(E)) * i.vector;
+  const Access access{bytes, !Store, Store};
   const Pattern p = pattern_of(a, mask, bytes);
-  check_shared_pattern(w, i, mask, a, bytes, p, !Store, Store);
+  check_shared_pattern(w, i, mask, a, p, access);
   Counters& c = w.worker->counters;
   (Store ? c.shared_stores : c.shared_loads) += 1;
   (Store ? c.shared_store_wavefronts : c.shared_load_wavefronts) += wavefronts(a, mask, bytes, p);
-  if (w.block->launch->races) note_access(w, i, mask, a, bytes, true, Store, false);
+  if (w.block->launch->races) note_access(w, i, mask, a, access, true);
   alignas(64) uint64_t host[lanes];
   const auto base = reinterpret_cast<uint64_t>(w.block->shared);
   for (unsigned l = 0; l < lanes; ++l) host[l] = base + a[l];
@@ -113,7 +115,7 @@ void access_shared(Warp& w, const Instruction& i, uint32_t mask, const uint64_t 
 template <class E, bool Store>
 void access_local(Warp& w, const Instruction& i, uint32_t mask, const uint64_t (&a)[lanes]) {
   const unsigned bytes = unsigned(sizeof(E)) * i.vector;
-  check_local_pattern(w, i, mask, a, bytes, pattern_of(a, mask, bytes), !Store, Store);
+  check_local_pattern(w, i, mask, a, pattern_of(a, mask, bytes), {bytes, !Store, Store});
   (Store ? w.worker->counters.local_stores : w.worker->counters.local_loads) += 1;
   alignas(64) uint64_t host[lanes];
   const auto base = reinterpret_cast<uint64_t>(w.local);

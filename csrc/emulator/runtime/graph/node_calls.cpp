@@ -10,7 +10,7 @@ int make(System&, Device& device, const KernelCall& call, OperationPointer* out)
 }
 int make(System& s, Device& device, const CopyCall& call, OperationPointer* out) {
   if (!call.bytes) return error::invalid_value;
-  return make_copy(s, device, call.to, call.from, call.bytes, call.kind, out);
+  return make_copy(s, device, call, out);
 }
 int make(System& s, Device& device, const FillCall& call, OperationPointer* out) {
   return make_fill(s, device, call, out);

@@ -122,8 +122,7 @@ struct FillOperation : Operation {
 // With the lock. They check what CUDA checks at the call, and return its error.
 int make_kernel(Device& device, const KernelCall& call, OperationPointer* out);
 // `staged`: the copy goes through memory that both devices reach.
-int make_copy(System& s, Device& device, void* to, const void* from, size_t bytes, int direction, OperationPointer* out,
-              bool staged = false);
+int make_copy(System& s, Device& device, const CopyCall& call, OperationPointer* out, bool staged = false);
 int make_fill(System& s, Device& device, const FillCall& call, OperationPointer* out);
 
 }  // namespace stator::emulator::runtime

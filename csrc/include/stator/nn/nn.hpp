@@ -30,8 +30,14 @@ STATOR_API Array softmin(const Array& x, int64_t axis = -1, std::optional<DType>
 // softmax((x + g) / tau) with Gumbel noise g, or `hard` 1 at the largest along the axis and 0 elsewhere. Element i, in
 // row-major order, takes 32-bit word i % 4 of block counter + i / 4, or of float64 a half of block counter + i / 2,
 // whether it takes part or not; `next` gets the state after them.
-STATOR_API Array gumbel_softmax(const Array& x, double tau, bool hard, int64_t axis, const random::State& state,
-                                random::State* next = nullptr, const SoftmaxChoice& = {}, const Stream& = {});
+struct GumbelOptions {
+  double tau = 1;
+  bool hard = false;
+  int64_t axis = -1;
+  SoftmaxChoice choice = {};
+};
+STATOR_API Array gumbel_softmax(const Array& x, const random::State& state, random::State* next = nullptr,
+                                const GumbelOptions& = {}, const Stream& = {});
 // Elements that did not take part are 0 in y, and so is their gradient.
 STATOR_API Array softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
 STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});

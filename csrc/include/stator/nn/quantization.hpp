@@ -34,6 +34,10 @@ STATOR_API Array dequantize(const Array& q, const QuantizationNumber& scale, con
 // they are limited and rounded.
 STATOR_API Array fake_quantize(const Array& x, const QuantizationNumber& scale, const QuantizationNumber& zero_point,
                                const QuantizationOptions&, const Stream& = {});
+struct FakeQuantizeGradientOptions : QuantizationOptions {
+  bool learned = false;    // also the gradients of scale and zero_point
+  double grad_factor = 1;  // of these
+};
 struct FakeQuantizeGradients {
   Array x, scale, zero_point;  // the latter two only if wanted, of the dtype of the computation and scale's shape
 };
@@ -42,8 +46,7 @@ struct FakeQuantizeGradients {
 STATOR_API FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x,
                                                         const QuantizationNumber& scale,
                                                         const QuantizationNumber& zero_point,
-                                                        const QuantizationOptions&, bool learned = false,
-                                                        double grad_factor = 1, const Stream& = {});
+                                                        const FakeQuantizeGradientOptions&, const Stream& = {});
 
 struct QuantizationParameters {
   Array scale, zero_point;  // float32 and int32
