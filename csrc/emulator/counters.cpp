@@ -22,8 +22,6 @@ uint64_t Counters::lanes() const {
   return std::accumulate(lane_instructions.begin(), lane_instructions.end(), uint64_t(0));
 }
 
-double Counters::average_lanes() const { return instructions() ? double(lanes()) / double(instructions()) : 0; }
-
 namespace {
 
 struct Field {

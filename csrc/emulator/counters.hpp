@@ -56,7 +56,6 @@ struct STATOR_EMULATOR_API Counters {
 
   uint64_t instructions() const;  // of warps
   uint64_t lanes() const;         // instructions of lanes
-  double average_lanes() const;   // lanes per instruction of a warp
   Counters& operator+=(const Counters& other);
 };
 

@@ -57,27 +57,21 @@ size_t Tracker::count() const {
   return count;
 }
 
-size_t Tracker::detached() const {
-  size_t count = 0;
-  for_each([&](const Box& box) { count += box.closed(); });
-  return count;
-}
-
 std::vector<Ref<Box>> Tracker::of_scope(uint32_t scope) const {
-  std::vector<Ref<Box>> found;
+  std::vector<Ref<Box>> boxes;
   for_each([&](const Box& box) {
     const bool owned = box.kind_ == BoxKind::buffer || box.kind_ == BoxKind::pinned || box.kind_ == BoxKind::managed ||
                        box.kind_ == BoxKind::event || box.kind_ == BoxKind::graph;
     if (!owned || box.part_ || box.closed() || box.scope() != scope) return;
-    found.emplace_back();  // which may throw, and then nothing was retained
+    boxes.emplace_back();  // which may throw, and then nothing was retained
     if (box.try_retain()) {
-      found.back() = Ref<Box>(const_cast<Box*>(&box));
+      boxes.back() = Ref<Box>(const_cast<Box*>(&box));
       release(&box);  // of the two references
     } else {
-      found.pop_back();  // another thread is destroying it
+      boxes.pop_back();  // another thread is destroying it
     }
   });
-  return found;
+  return boxes;
 }
 
 std::vector<MemoryOwner> Tracker::owners(size_t most, const std::vector<uint32_t>* scopes) const {

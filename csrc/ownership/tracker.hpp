@@ -17,7 +17,6 @@ class Tracker {
  public:
   std::vector<Resource> resources() const;  // oldest first, without the context and its pool
   size_t count() const;
-  size_t detached() const;  // closed buffers whose storage a consumer still holds
   // The open buffers, page-locked and managed memory, events and graphs of a scope, newest first of each kind.
   std::vector<Ref<Box>> of_scope(uint32_t scope) const;
   // Sums of live buffers by op and size, those with the most bytes first, at most `most`; of all, or of those scopes.

@@ -136,6 +136,4 @@ WaitReports report_waits(const Backend& backend, WaitReports reports) {
   return WaitReports(backend.context()->runtime().set_sync_debug(runtime::SyncDebug(reports), warn_of_wait));
 }
 
-WaitReports wait_reports(const Backend& backend) { return WaitReports(require(backend).runtime().sync_debug()); }
-
 }  // namespace stator

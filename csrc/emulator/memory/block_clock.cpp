@@ -14,8 +14,8 @@ void each_lane(uint32_t mask, F f) {
 }  // namespace
 
 uint32_t time_of(const Times& times, uint32_t number) {
-  const auto place = std::lower_bound(times.begin(), times.end(), std::pair(number, uint32_t(0)));
-  return place != times.end() && place->first == number ? place->second : 0;
+  const auto entry = std::lower_bound(times.begin(), times.end(), std::pair(number, uint32_t(0)));
+  return entry != times.end() && entry->first == number ? entry->second : 0;
 }
 
 void take_latest(Times& into, const Times& other) {
@@ -142,10 +142,10 @@ void BlockClock::publish(uint32_t number, uint64_t address, bool releases) {
 
 void BlockClock::meet(uint32_t number, uint64_t address, bool acquires) {
   if (published_.empty()) return;
-  const auto place = published_.find(address);
-  if (place == published_.end()) return;
+  const auto entry = published_.find(address);
+  if (entry == published_.end()) return;
   Thread& t = thread(number);
-  (acquires ? t.seen : t.met).take(place->second);
+  (acquires ? t.seen : t.met).take(entry->second);
 }
 
 }  // namespace stator::emulator::memory

@@ -121,8 +121,8 @@ Report Memory::adopt(void* pointer, uint64_t bytes, std::string label) {
 Report Memory::free(void* pointer) {
   if (!pointer) return {};
   const std::unique_lock lock(mutex_);
-  const auto place = allocations_.find(number(pointer));
-  if (place == allocations_.end() || !place->second->live) {
+  const auto entry = allocations_.find(number(pointer));
+  if (entry == allocations_.end() || !entry->second->live) {
     Report report;
     report.fault = Fault::invalid_free;
     report.address = number(pointer);
@@ -136,12 +136,12 @@ Report Memory::free(void* pointer) {
     }
     return report;
   }
-  Allocation& a = *place->second;
+  Allocation& a = *entry->second;
   a.live = false;
   if (a.kind != MemoryKind::pinned) live_bytes_ -= a.capacity;
   if (!in_arena(a.base)) {
-    forgotten_.push_back(std::move(place->second));
-    allocations_.erase(place);
+    forgotten_.push_back(std::move(entry->second));
+    allocations_.erase(entry);
     return {};
   }
   std::memset(pointer_to(a.base), 0xff, std::min(a.capacity, poisoned));
@@ -170,14 +170,14 @@ Report Memory::lend(void* pointer, uint64_t bytes) {
 
 void Memory::release_quarantine(uint64_t limit) {
   while (!dead_.empty() && (dead_bytes_ > limit || dead_.size() > most_dead)) {
-    const auto place = allocations_.find(dead_.front());
+    const auto entry = allocations_.find(dead_.front());
     dead_.pop_front();
-    uint64_t base = place->first, bytes = range_of(place->second->capacity);
-    dead_bytes_ -= place->second->capacity;
-    const uint64_t first_page = round_up(base, 4096), last_page = (base + place->second->capacity) / 4096 * 4096;
+    uint64_t base = entry->first, bytes = range_of(entry->second->capacity);
+    dead_bytes_ -= entry->second->capacity;
+    const uint64_t first_page = round_up(base, 4096), last_page = (base + entry->second->capacity) / 4096 * 4096;
     if (last_page > first_page) madvise(pointer_to(first_page), last_page - first_page, MADV_DONTNEED);
-    forgotten_.push_back(std::move(place->second));
-    allocations_.erase(place);
+    forgotten_.push_back(std::move(entry->second));
+    allocations_.erase(entry);
     auto next = holes_.lower_bound(base);
     if (next != holes_.end() && base + bytes == next->first) {
       bytes += next->second;
@@ -202,9 +202,9 @@ void Memory::set_label(const void* pointer, std::string label) {
 }
 
 Allocation* Memory::find_locked(uint64_t address) const {
-  auto place = allocations_.upper_bound(address);
-  if (place == allocations_.begin()) return nullptr;
-  Allocation* const a = std::prev(place)->second.get();
+  auto entry = allocations_.upper_bound(address);
+  if (entry == allocations_.begin()) return nullptr;
+  Allocation* const a = std::prev(entry)->second.get();
   return address < a->base + a->capacity || address == a->base ? a : nullptr;
 }
 
@@ -224,21 +224,15 @@ bool Memory::lookup(const void* pointer, uint64_t& base, uint64_t& bytes, Memory
   return true;
 }
 
-size_t Memory::live_allocations() const {
-  const std::shared_lock lock(mutex_);
-  return size_t(
-      std::count_if(allocations_.begin(), allocations_.end(), [](const auto& a) { return bool(a.second->live); }));
-}
-
 Report Memory::describe(uint64_t address, uint64_t bytes, bool write) const {
   const std::shared_lock lock(mutex_);
   Report report;
   report.fault = Fault::out_of_bounds;
   report.address = address;
   const std::string what = std::string(write ? "A write of " : "A read of ") + std::to_string(bytes) + " bytes ";
-  auto place = allocations_.upper_bound(address);
-  const Allocation* below = place == allocations_.begin() ? nullptr : std::prev(place)->second.get();
-  const Allocation* above = place == allocations_.end() ? nullptr : place->second.get();
+  auto entry = allocations_.upper_bound(address);
+  const Allocation* below = entry == allocations_.begin() ? nullptr : std::prev(entry)->second.get();
+  const Allocation* above = entry == allocations_.end() ? nullptr : entry->second.get();
   // The nearest allocation, if the address is in the guard space of one.
   const auto guard = [](const Allocation& a) { return std::max<uint64_t>(guard_of(a.capacity), 4096); };
   const uint64_t over = below && address > below->end() ? address - below->end() : 0;

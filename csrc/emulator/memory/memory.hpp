@@ -74,7 +74,6 @@ class STATOR_EMULATOR_API Memory {
   uint64_t live_bytes() const { return live_bytes_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t capacity() const { return capacity_; }
-  size_t live_allocations() const;
   // Of the live allocation that contains the address: base, all its bytes, kind and label. False if there is none.
   bool lookup(const void* pointer, uint64_t& base, uint64_t& bytes, MemoryKind& kind,
               std::string* label = nullptr) const;
@@ -90,9 +89,6 @@ class STATOR_EMULATOR_API Memory {
   void end_launch();
 
  private:
-  struct Hole {
-    uint64_t base, bytes;
-  };
   uint64_t take_range(uint64_t bytes);
   bool commit(uint64_t end);
   void release_quarantine(uint64_t limit);

@@ -210,9 +210,9 @@ void RaceChecker::publish(const BlockClock& clock, uint64_t address) {
 }
 
 void RaceChecker::meet(BlockClock& clock, uint64_t address, bool acquires) {
-  const auto place = published_.find(address);
-  if (place == published_.end()) return;
-  take_latest(acquires ? clock.seen_blocks : clock.met_blocks, place->second);
+  const auto entry = published_.find(address);
+  if (entry == published_.end()) return;
+  take_latest(acquires ? clock.seen_blocks : clock.met_blocks, entry->second);
 }
 
 void RaceChecker::release(BlockClock& clock) { clock.released = clock.time++; }

@@ -58,7 +58,6 @@ STATOR_API std::vector<TraceRange> end_trace(const Backend&, uint64_t* dropped);
 // they wait. Backend::close waits all the same.
 enum class WaitReports : uint8_t { none, warnings, errors };
 STATOR_API WaitReports report_waits(const Backend&, WaitReports);  // returns the previous mode
-STATOR_API WaitReports wait_reports(const Backend&);
 
 }  // namespace stator
 
