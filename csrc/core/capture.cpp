@@ -45,9 +45,9 @@ void GraphCapture::admit(Op op, int stream) const {
 void GraphCapture::hold(Buffer& buffer, bool write) {
   if (buffer.arena() == arena.get()) return;
   const std::lock_guard lock(mutex_);
-  const auto [found, added] = index_.try_emplace(&buffer, held_.size());
-  if (added) held_.push_back({Ref<Buffer>(&buffer), false});
-  held_[found->second].written = held_[found->second].written || write;
+  const auto [found, added] = index_.try_emplace(&buffer, buffers_.size());
+  if (added) buffers_.push_back({Ref<Buffer>(&buffer), false});
+  buffers_[found->second].written = buffers_[found->second].written || write;
 }
 
 // A launch writes the state before its work begins, so that no other work of the graph may use that memory.
@@ -84,10 +84,10 @@ GraphCapture::Kept GraphCapture::take_kept() {
   return std::exchange(kept_, {});
 }
 
-std::vector<GraphCapture::Held> GraphCapture::take_held() {
+std::vector<GraphCapture::CapturedBuffer> GraphCapture::take_buffers() {
   const std::lock_guard lock(mutex_);
   index_.clear();
-  return std::exchange(held_, {});
+  return std::exchange(buffers_, {});
 }
 
 uint64_t thread_number() {

@@ -55,11 +55,11 @@ class GraphCapture {
   std::vector<State> states() const;
   params::Draws draws(uint64_t seed, uint64_t counter) const;  // as the work is to be given them
 
-  struct Held {
+  struct CapturedBuffer {
     Ref<Buffer> buffer;
     bool written = false;
   };
-  std::vector<Held> take_held();
+  std::vector<CapturedBuffer> take_buffers();
   // Objects that the captured work needs, such as plans of transforms, and other graphs.
   void keep(std::shared_ptr<const void> object);
   struct Kept {
@@ -75,7 +75,7 @@ class GraphCapture {
   std::atomic<uint32_t> streams_, nested_{0}, allocated_on_{0};
   mutable std::mutex mutex_;
   std::unordered_map<const Buffer*, size_t> index_;
-  std::vector<Held> held_;
+  std::vector<CapturedBuffer> buffers_;
   Kept kept_;
   std::vector<State> states_;
 };

@@ -68,7 +68,7 @@ Context::~Context() {
 }
 
 bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
-  if (left_alone()) return true;
+  if (is_leaked()) return true;
   shut_.store(true);
   const auto wait_until = [deadline](const auto& reached) {
     while (!reached()) {
@@ -105,7 +105,7 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
 
 bool Context::end_scope(uint32_t scope, std::chrono::steady_clock::duration patience, size_t* closed) {
   *closed = 0;
-  if (left_alone()) return true;
+  if (is_leaked()) return true;
   ReleaseQueue::drain();
   const std::vector<Ref<Box>> boxes = tracker_->of_scope(scope);
   const runtime::DeviceScope device(runtime_->table(), runtime_->device());

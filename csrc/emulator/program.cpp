@@ -56,10 +56,10 @@ const Program::State::Decoded& Program::State::decoded(std::string_view name) {
   }
   try {
     d.code = machine::decode(module, *function, *level, [&](const ptx::Variable& v) {
-      const auto place = variables.find(v.name);
-      if (place == variables.end())
+      const auto variable = variables.find(v.name);
+      if (variable == variables.end())
         throw ptx::Error(v.line, "The variable " + std::string(v.name) + " is not defined in the program.");
-      return reinterpret_cast<uint64_t>(place->second);
+      return reinterpret_cast<uint64_t>(variable->second);
     });
   } catch (const ptx::Error& error) {
     d.report.fault = std::string_view(error.what()).find("not supported") != std::string_view::npos ? Fault::unsupported
@@ -102,10 +102,10 @@ const Kernel* Program::kernel(std::string_view name, Report* report) {
 }
 
 void* Program::variable(std::string_view name, uint64_t* bytes) const {
-  const auto place = state_->variables.find(name);
-  if (place == state_->variables.end()) return nullptr;
+  const auto known = state_->variables.find(name);
+  if (known == state_->variables.end()) return nullptr;
   if (bytes) *bytes = state_->module.variable(name)->bytes;
-  return place->second;
+  return known->second;
 }
 
 }  // namespace stator::emulator

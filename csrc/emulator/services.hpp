@@ -12,7 +12,12 @@ struct Range {
   uint64_t width = 0, rows = 1, pitch = 0;
 };
 
-enum class Place : uint8_t { host, device, pinned, managed };  // host: ordinary memory, which the device does not reach
+enum class PointerType : uint8_t {
+  host,
+  device,
+  pinned,
+  managed
+};  // host: ordinary memory, which the device does not reach
 
 // Functions that may be called from any thread, and from within work. Streams are cudaStream_t as the caller of a
 // library gave them: null is the legacy default stream, 1 and 2 are CUDA's names of the default streams.
@@ -45,7 +50,7 @@ struct Services {
   void (*mark_written)(const Range& range) = nullptr;
   void (*mark_garbage)(const Range& range) = nullptr;
   // Where the pointer leads, by live allocations. Reports nothing.
-  Place (*place_of)(const void* pointer) = nullptr;
+  PointerType (*pointer_type)(const void* pointer) = nullptr;
   // Memory of the device that a library takes for itself outside of any pool. Null when there is none.
   void* (*allocate)(uint64_t bytes, const char* label) = nullptr;
   void (*release)(void* pointer) = nullptr;

@@ -38,7 +38,7 @@ GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Ca
       orders_(capture.orders()),
       calls_(std::move(captured.calls)),
       arena_(capture.arena),
-      held_(capture.take_held()),
+      buffers_(capture.take_buffers()),
       kept_(capture.take_kept()) {
   const std::vector<GraphCapture::State> states = capture.states();
   for (size_t i = 0; i < states.size(); ++i) states_.push_back({states[i].memory, drawn[i], {}});
@@ -54,7 +54,7 @@ void GraphBox::release_native(void* handle) noexcept {
   for (const runtime::EventHandle event : {before_, after_})
     if (event) context_.report("event_destroy", runtime.event_destroy_noexcept(event));
   context_.report("graph_destroy", runtime.graph_destroy_noexcept(handle));
-  held_.clear();
+  buffers_.clear();
   kept_ = {};
   arena_.reset();
 }
@@ -123,7 +123,8 @@ bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Arr
   const auto given = [&](const void* buffer) {
     return std::any_of(slots_.begin(), slots_.end(), [=](const GraphSlot& slot) { return slot.buffer == buffer; });
   };
-  std::erase_if(held_, [&](const GraphCapture::Held& held) { return given(held.buffer->memory(graph_op)); });
+  std::erase_if(buffers_,
+                [&](const GraphCapture::CapturedBuffer& captured) { return given(captured.buffer->memory(graph_op)); });
   for (Buffer* const block : blocks) block->leave_arena();
   set_bytes(arena_->bytes());
   return true;
@@ -138,8 +139,8 @@ bool GraphBox::is_address(uint64_t word) const {
   if (arena_->find(reinterpret_cast<const void*>(word), &distance) >= 0) return true;
   for (const GraphSlot& slot : slots_)
     if (inside(slot.captured, slot.begin, slot.end)) return true;
-  return std::any_of(held_.begin(), held_.end(), [&](const GraphCapture::Held& held) {
-    return inside(held.buffer->memory(graph_op), 0, int64_t(held.buffer->bytes()));
+  return std::any_of(buffers_.begin(), buffers_.end(), [&](const GraphCapture::CapturedBuffer& captured) {
+    return inside(captured.buffer->memory(graph_op), 0, int64_t(captured.buffer->bytes()));
   });
 }
 
@@ -229,8 +230,9 @@ bool GraphBox::takes(size_t result, const Array& out, std::span<const Array* con
     return false;
   if (reinterpret_cast<uintptr_t>(out.data_ptr()) % 64) return false;
   return std::none_of(arguments.begin(), arguments.end(), [&](const Array* x) { return may_overlap(*x, out); }) &&
-         std::none_of(held_.begin(), held_.end(),
-                      [&](const GraphCapture::Held& held) { return held.buffer.get() == out.buffer().get(); });
+         std::none_of(buffers_.begin(), buffers_.end(), [&](const GraphCapture::CapturedBuffer& captured) {
+           return captured.buffer.get() == out.buffer().get();
+         });
 }
 
 std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const> arguments,
@@ -248,7 +250,7 @@ std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const>
 std::vector<Array> GraphBox::launch_once(StreamBox& on, std::span<const Array* const> arguments,
                                          std::span<const Array* const> outs, std::span<const random::State> states) {
   const std::lock_guard lock(mutex_);
-  const MemoryHooks::HeldBack held_back;
+  const MemoryHooks::SuspendHooks suspended_hooks;
   check_arguments(arguments);
   if (!outs.empty() && outs.size() != results_.size())
     throw ValueError(
@@ -320,7 +322,7 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<co
     instantiated_ = true;
   }
   std::vector<params::Access> accesses;
-  accesses.reserve(held_.size() + changed.size());
+  accesses.reserve(buffers_.size() + changed.size());
   bool synchronous = false;
   const auto use = [&](Buffer& buffer, bool written) {
     accesses.push_back({buffer.memory(graph_op), 0, int64_t(buffer.bytes()), written});
@@ -329,7 +331,7 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<co
     buffer.note_use(on.index());
     buffer.set_last_stream(on.index());
   };
-  for (const GraphCapture::Held& held : held_) use(*held.buffer, held.written);
+  for (const GraphCapture::CapturedBuffer& captured : buffers_) use(*captured.buffer, captured.written);
   for (size_t i = 0; i < changed.size(); ++i) use(*changed[i], slots_[i].written);
   if (outer) {
     outer->keep(*this);

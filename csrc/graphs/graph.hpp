@@ -88,7 +88,7 @@ class GraphBox final : public Box {
   const std::vector<runtime::GraphCall> calls_;
   std::shared_ptr<Arena> arena_;
   std::mutex mutex_;  // guards what follows
-  std::vector<GraphCapture::Held> held_;
+  std::vector<GraphCapture::CapturedBuffer> buffers_;
   GraphCapture::Kept kept_;
   std::vector<GraphSlot> slots_;  // of the arguments, then of the memory of the results
   struct Result {

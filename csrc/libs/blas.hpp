@@ -32,7 +32,7 @@ struct Gemm {
   complex128 alpha = 1.0, beta = 0.0;  // real for real operands; beta 0 does not read C
 
   // Where matrix i of an operand is, in elements from its first one.
-  int64_t place(int64_t i, int64_t stride, int64_t outer) const {
+  int64_t offset_of(int64_t i, int64_t stride, int64_t outer) const {
     return group ? i % group * stride + i / group * outer : i * stride;
   }
 };

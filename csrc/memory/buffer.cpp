@@ -59,7 +59,7 @@ void* Buffer::export_memory(uint16_t op) {
 }
 
 void Buffer::unexport(runtime::StreamHandle consumer) noexcept {
-  if (left_alone()) return;
+  if (is_leaked()) return;
   const OpenGuard guard(context_);  // close() waits until the consumer's work is marked
   // A graph may use the memory whenever it is launched, and nothing tells when the last time was: the export stays.
   bool captured = false;

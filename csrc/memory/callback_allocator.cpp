@@ -12,11 +12,11 @@ namespace {
 class CallbackAllocator final : public Allocator {
  public:
   CallbackAllocator(void* owner, const AllocatorCalls& calls)
-      : owner_(owner), calls_(calls), held_(std::make_unique<ForeignOwner>([=] {
+      : owner_(owner), calls_(calls), foreign_owner_(std::make_unique<ForeignOwner>([=] {
           if (!interpreter_ended()) calls.release(owner);
         })) {}
   // The owner goes with a lock that this thread may not take.
-  ~CallbackAllocator() override { ForeignReleases::push(std::move(held_)); }
+  ~CallbackAllocator() override { ForeignReleases::push(std::move(foreign_owner_)); }
 
   void* allocate(size_t bytes, void* stream) override {
     if (ended() || interpreter_ended()) return nullptr;
@@ -36,7 +36,7 @@ class CallbackAllocator final : public Allocator {
  private:
   void* const owner_;
   const AllocatorCalls calls_;
-  std::unique_ptr<ForeignOwner> held_;
+  std::unique_ptr<ForeignOwner> foreign_owner_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace stator {
 namespace {
 
-constinit thread_local int held_back = 0;
+constinit thread_local int suspended_hooks = 0;
 
 // What the hook makes belongs to no scope, and what the allocation's call makes afterwards to its own again.
 struct Asking {
@@ -25,8 +25,8 @@ struct Asking {
 
 constinit thread_local const Context* hooked_context = nullptr;
 
-MemoryHooks::HeldBack::HeldBack() { ++held_back; }
-MemoryHooks::HeldBack::~HeldBack() { --held_back; }
+MemoryHooks::SuspendHooks::SuspendHooks() { ++suspended_hooks; }
+MemoryHooks::SuspendHooks::~SuspendHooks() { --suspended_hooks; }
 
 // The previous hook is destroyed without the lock.
 void MemoryHooks::set(MemoryHook hook) {
@@ -36,7 +36,7 @@ void MemoryHooks::set(MemoryHook hook) {
 }
 
 bool MemoryHooks::ask(const Context& context, size_t bytes, int round) {
-  if (round >= most_hook_rounds || hooked_context || held_back) return false;
+  if (round >= most_hook_rounds || hooked_context || suspended_hooks) return false;
   std::shared_ptr<const MemoryHook> hook;
   {
     const std::lock_guard lock(mutex_);

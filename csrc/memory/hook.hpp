@@ -21,11 +21,11 @@ class MemoryHooks {
   bool ask(const Context& context, size_t bytes, int round);
 
   // While it lives, this thread asks no hook: it holds a lock that one could wait for.
-  class HeldBack {
+  class SuspendHooks {
    public:
-    HeldBack();
-    ~HeldBack();
-    HeldBack(const HeldBack&) = delete;
+    SuspendHooks();
+    ~SuspendHooks();
+    SuspendHooks(const SuspendHooks&) = delete;
   };
 
  private:

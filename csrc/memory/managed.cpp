@@ -31,15 +31,15 @@ Range range_of(const Array& array, uint16_t op) {
 }
 
 // On a cpu the one device is the host.
-void require_place(const Array& array, int place, uint16_t op) {
+void require_location(const Array& array, int location, uint16_t op) {
   const Device device = array.device();
   const int count = device_count(device.type);
-  if (place == place::host || (place >= 0 && place < count)) return;
-  throw ValueError(op_text(op), "device " + std::to_string(place) + " of " + std::to_string(count),
+  if (location == location::host || (location >= 0 && location < count)) return;
+  throw ValueError(op_text(op), "device " + std::to_string(location) + " of " + std::to_string(count),
                    "Give a device that is there, or the host");
 }
 
-bool uses_place(Advice advice) {
+bool uses_location(Advice advice) {
   return advice == Advice::set_preferred_location || advice == Advice::set_accessed_by ||
          advice == Advice::unset_accessed_by;
 }
@@ -70,12 +70,12 @@ void* lend_to_host(const Array& array) {
 }
 
 void prefetch(const Array& array, int to, const Stream& stream) {
-  const uint16_t op = to == place::host ? call::prefetch_to_host : call::prefetch;
+  const uint16_t op = to == location::host ? call::prefetch_to_host : call::prefetch;
   Managed& managed = managed_of(array, op);
   Context& context = array.buffer()->context();
   const OpGuard guard(context, op);
   const Range range = range_of(array, op);
-  require_place(array, to, op);
+  require_location(array, to, op);
   if (range.bytes == 0) return;
   StreamBox& on = context.chosen_stream(stream, 0, op);
   array.buffer()->note_use(on.index());
@@ -83,16 +83,16 @@ void prefetch(const Array& array, int to, const Stream& stream) {
   managed.note_prefetch(to, range.bytes);
 }
 
-void advise(const Array& array, Advice advice, int place) {
+void advise(const Array& array, Advice advice, int location) {
   constexpr uint16_t op = call::advise;
   Managed& managed = managed_of(array, op);
   Context& context = array.buffer()->context();
   const OpGuard guard(context, op);
   const Range range = range_of(array, op);
-  if (uses_place(advice)) require_place(array, place, op);
+  if (uses_location(advice)) require_location(array, location, op);
   if (range.bytes == 0) return;
   if (context.runtime().managed_kind() == ManagedKind::migrating) managed.note_advice();
-  context.runtime().advise(range.begin, range.bytes, advice, place, op);
+  context.runtime().advise(range.begin, range.bytes, advice, location, op);
 }
 
 std::optional<AdviceState> advice_state(const Array& array) {
@@ -104,11 +104,11 @@ std::optional<AdviceState> advice_state(const Array& array) {
   if (context.runtime().managed_kind() != ManagedKind::migrating) return std::nullopt;
   AdviceState state;
   if (range.bytes == 0) return state;
-  const runtime::RangeAdvice found = context.runtime().range_advice(range.begin, range.bytes, op);
-  state.read_mostly = found.read_mostly != 0;
-  state.preferred = found.preferred;
-  std::copy_if(found.accessed_by.begin(), found.accessed_by.end(), std::back_inserter(state.accessed_by),
-               [](int place) { return place != place::none; });
+  const runtime::RangeAdvice advised = context.runtime().range_advice(range.begin, range.bytes, op);
+  state.read_mostly = advised.read_mostly != 0;
+  state.preferred = advised.preferred;
+  std::copy_if(advised.accessed_by.begin(), advised.accessed_by.end(), std::back_inserter(state.accessed_by),
+               [](int location) { return location != location::none; });
   std::sort(state.accessed_by.begin(), state.accessed_by.end());
   return state;
 }

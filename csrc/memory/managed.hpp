@@ -12,8 +12,8 @@ class Managed {
  public:
   void note_prefetch(int to, size_t bytes) {
     const std::lock_guard lock(mutex_);
-    (to == place::host ? asked_.to_host : asked_.to_device) += 1;
-    (to == place::host ? asked_.to_host_bytes : asked_.to_device_bytes) += bytes;
+    (to == location::host ? asked_.to_host : asked_.to_device) += 1;
+    (to == location::host ? asked_.to_host_bytes : asked_.to_device_bytes) += bytes;
     asked_.last = to;
   }
   Migrations asked() const {

@@ -24,7 +24,7 @@ class Staging {
   Context& context_;
   StreamBox& stream_;
   const uint16_t op_;
-  size_t held_ = 0;  // bytes that were taken since the stream was waited for
+  size_t staged_ = 0;  // bytes that were taken since the stream was waited for
 };
 
 }  // namespace stator

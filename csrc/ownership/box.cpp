@@ -66,10 +66,10 @@ Box::~Box() {
   if (!part_) release(parent_);
 }
 
-bool Box::left_alone() const { return ended() || generation_ != process_generation() || is_left(tracker_); }
+bool Box::is_leaked() const { return ended() || generation_ != process_generation() || is_left(tracker_); }
 
 void Box::dispose() noexcept {
-  if (left_alone()) return;
+  if (is_leaked()) return;
   if (void* handle = native_.exchange(nullptr, std::memory_order_acq_rel)) release_native(handle);
 }
 
@@ -82,7 +82,7 @@ bool Box::try_retain() const noexcept {
 }
 
 void Box::close(Box& box) noexcept {
-  if (box.left_alone()) return;
+  if (box.is_leaked()) return;
   Tracker& tracker = box.tracker_;
   std::unique_lock lock(tracker.mutex_);
   while (box.closing() && !box.settled_) runtime::wait_on(tracker.changed_, lock);

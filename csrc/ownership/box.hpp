@@ -68,7 +68,7 @@ class Box {
   void set_native(void* handle) { native_.store(handle, std::memory_order_release); }
   virtual void release_native(void* handle) noexcept = 0;
 
-  bool left_alone() const;  // not released: the process ended, or is a forked child of the one that made the box
+  bool is_leaked() const;  // not released: the process ended, or is a forked child of the one that made the box
   bool closing() const { return closing_.load(std::memory_order_acquire); }
   void set_bytes(size_t bytes) { bytes_.store(bytes, std::memory_order_relaxed); }
   // Takes a reference unless the count is already zero, which means that another thread is destroying the object.

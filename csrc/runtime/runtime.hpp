@@ -302,7 +302,7 @@ class Runtime {
   Status allocate_managed(size_t bytes, void** out, uint16_t op = no_op);
   Status free_managed_noexcept(void* pointer, size_t bytes);
   void prefetch(const void* pointer, size_t bytes, int to, StreamHandle, uint16_t op);
-  void advise(const void* pointer, size_t bytes, Advice, int place, uint16_t op);
+  void advise(const void* pointer, size_t bytes, Advice, int location, uint16_t op);
   RangeAdvice range_advice(const void* pointer, size_t bytes, uint16_t op);
   Status register_host(void* pointer, size_t bytes, uint16_t op);  // or out_of_memory, already_registered
   Status unregister_host_noexcept(void* pointer);

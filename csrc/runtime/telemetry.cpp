@@ -132,16 +132,16 @@ void Telemetry::finish(CallScope& scope) noexcept {
   const bool traced = modes() & trace;
   if (!traced && !scope.from_) return;
   const std::lock_guard lock(mutex_);
-  int64_t place = -1;
+  int64_t index = -1;
   try {
     if (traced && trace_.size() < most_traced) {
       trace_.push_back({scope.op_, this_thread(), scope.begin_, end, scope.stream_});
-      place = int64_t(trace_.size()) - 1;
+      index = int64_t(trace_.size()) - 1;
     } else if (traced) {
       ++dropped_;
     }
     if (recorded) {
-      timed_.push_back({scope.row_, scope.from_, to, place});
+      timed_.push_back({scope.row_, scope.from_, to, index});
       poll_locked(4);
       return;
     }

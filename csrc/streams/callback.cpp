@@ -24,7 +24,7 @@ void StreamBox::add_callback(std::function<void()> function) {
   std::list<Callback> added;
   added.push_back({Ref<StreamBox>(this), std::move(function), added.begin(), false});
   Callback& callback = added.front();
-  callback.place = added.begin();
+  callback.position = added.begin();
   {
     const std::lock_guard lock(callbacks_mutex_);
     callbacks_.splice(callbacks_.end(), added);
@@ -40,7 +40,7 @@ void StreamBox::add_callback(std::function<void()> function) {
 
 void StreamBox::take_callback(Callback& callback, std::list<Callback>* out) noexcept {
   const std::lock_guard lock(callbacks_mutex_);
-  out->splice(out->end(), callbacks_, callback.place);
+  out->splice(out->end(), callbacks_, callback.position);
   pending_callbacks_.fetch_sub(1);
 }
 

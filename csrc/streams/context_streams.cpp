@@ -37,20 +37,20 @@ StreamBox& Context::stream_with_priority(int index, int priority) {
 std::vector<Stream> Context::streams_with_priority(int count, int priority) {
   constexpr uint16_t op = call::stream_pool;
   require_priority(*this, priority, op);
-  std::vector<Stream> found;
+  std::vector<Stream> streams;
   for (int i = 1; i < stream_count(); ++i) {
     StreamBox& stream = *streams_[i];
-    if (stream.closed() || stream.priority() == priority) found.emplace_back(Ref<StreamBox>(&stream));
+    if (stream.closed() || stream.priority() == priority) streams.emplace_back(Ref<StreamBox>(&stream));
   }
-  if (count < 1 || count > int(found.size())) {
+  if (count < 1 || count > int(streams.size())) {
     throw ValueError(op_text(op),
                      "a pool of " + std::to_string(count) + " streams with the priority " + std::to_string(priority),
-                     "After the default one the backend has " + std::to_string(found.size()) +
+                     "After the default one the backend has " + std::to_string(streams.size()) +
                          " streams that have it, or were not used yet");
   }
-  found.resize(size_t(count));
-  for (const Stream& stream : found) stream_with_priority(stream.index(), priority);
-  return found;
+  streams.resize(size_t(count));
+  for (const Stream& stream : streams) stream_with_priority(stream.index(), priority);
+  return streams;
 }
 
 StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<void()> release) {
@@ -70,21 +70,21 @@ StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<
   }
   auto owner = std::make_unique<ForeignOwner>(std::move(release));
   const std::lock_guard lock(external_mutex_);
-  StreamBox* place = nullptr;
+  StreamBox* reused = nullptr;
   for (const auto& stream : streams_) {
     if (stream->native() == native) {
       ForeignReleases::push(std::move(owner));
       return *stream;
     }
-    if (!place && stream->is_free_place()) place = stream.get();
+    if (!reused && stream->is_reusable()) reused = stream.get();
   }
-  if (!place) {
+  if (!reused) {
     const int most = Backend::stream_limit - stream_count();
     throw ValueError(op_text(op), "a stream beyond the " + std::to_string(most) + " of other libraries",
                      "A slot is used once: keep streams rather than give them back, or order by events instead");
   }
-  place->adopt(native, seen.priority, std::move(owner), op);
-  return *place;
+  reused->adopt(native, seen.priority, std::move(owner), op);
+  return *reused;
 }
 
 }  // namespace stator

@@ -50,7 +50,7 @@ class StreamBox final : public Box {
   void open(uint16_t op, int priority = 0);  // creates the native stream and its error slot, at first use
   // Takes a stream of another library, which must exist until the owner is released, after this has closed.
   void adopt(runtime::StreamHandle stream, int priority, std::unique_ptr<ForeignOwner> owner, uint16_t op);
-  bool is_free_place() const { return !is_own() && closed() && !given_back_.load(); }
+  bool is_reusable() const { return !is_own() && closed() && !given_back_.load(); }
   void give_back(uint16_t op);  // waits for a stream of another library, and closes
   int priority() const { return priority_.load(std::memory_order_relaxed); }
   void add_callback(std::function<void()> function);  // see Stream
@@ -105,7 +105,7 @@ class StreamBox final : public Box {
   struct Callback {
     Ref<StreamBox> stream;  // keeps the context until the callback has returned
     std::function<void()> function;
-    std::list<Callback>::iterator place;
+    std::list<Callback>::iterator position;
     bool runs = false;  // guarded by callbacks_mutex_
   };
   [[noreturn]] void throw_closed_stream(uint16_t op) const;

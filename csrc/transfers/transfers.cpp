@@ -212,14 +212,14 @@ PendingReads PendingReads::begin(std::span<const ByteRange> ranges, const Stream
   Transfer transfer(context, on, op);
   auto state = std::make_shared<State>();
   state->stream = stream;
-  size_t held = 0;
+  size_t staged = 0;
   for (const Run& run : runs) {
-    if (memory == HostMemory::lent || held + size_t(run.size) > Staging::most_bytes) {
+    if (memory == HostMemory::lent || staged + size_t(run.size) > Staging::most_bytes) {
       enqueue_pieces(transfer, ranges, run, runtime::CopyKind::device_to_host, false);
       continue;
     }
     const Ref<Buffer> pinned = context.pool().allocate_pinned(size_t(run.size), op);
-    held += size_t(run.size);
+    staged += size_t(run.size);
     pinned->note_use(on.index());
     transfer.enqueue(run, 0, run.size, pinned->memory(op), runtime::CopyKind::device_to_host, false);
     for_each_piece(ranges, run, 0, run.size,

@@ -28,14 +28,14 @@ const Format f16{"f16", 16, to_half}, bf16{"bf16", 16, [](int v) { return std::b
     u8{"u8", 8, [](int v) { return U(v) & 255; }};
 
 // The documented layout: with g = lane / 4 and t = lane % 4, element i of A and B.
-struct Place {
+struct Position {
   unsigned row, column;
 };
-Place in_a(unsigned lane, unsigned i, unsigned per) {
+Position in_a(unsigned lane, unsigned i, unsigned per) {
   const unsigned g = lane / 4, t = lane % 4, r = i / per;
   return {g + 8 * (r % 2), t * per + i % per + 4 * per * (r / 2)};
 }
-Place in_b(unsigned lane, unsigned i, unsigned per) {
+Position in_b(unsigned lane, unsigned i, unsigned per) {
   return {lane % 4 * per + i % per + 4 * per * (i / per), lane / 4};
 }
 
@@ -58,11 +58,11 @@ void product(unsigned k, const Format& a, const Format& b, const std::string& su
   };
   for (unsigned lane = 0; lane < 32; ++lane) {
     for (unsigned i = 0; i < registers_a * per; ++i) {
-      const Place p = in_a(lane, i, per);
+      const Position p = in_a(lane, i, per);
       put(i / per, lane, a.bits * (i % per), a.encode(x[p.row][p.column]));
     }
     for (unsigned i = 0; i < registers_b * per; ++i) {
-      const Place p = in_b(lane, i, per);
+      const Position p = in_b(lane, i, per);
       put(registers_a + i / per, lane, a.bits * (i % per), b.encode(y[p.row][p.column]));
     }
     for (unsigned i = 0; i < 4; ++i) {

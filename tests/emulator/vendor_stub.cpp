@@ -13,7 +13,7 @@ Stub stub;
 
 namespace {
 
-using emulator::Place;
+using emulator::PointerType;
 using emulator::Range;
 
 struct Memory {
@@ -87,7 +87,7 @@ const emulator::Services services{
     .check_write = [](const Range& range, const char* what) { return access(range, what, false); },
     .mark_written = [](const Range& range) { mark(range, true); },
     .mark_garbage = [](const Range& range) { mark(range, false); },
-    .place_of = [](const void* pointer) { return holder(pointer, 1) ? Place::device : Place::host; },
+    .pointer_type = [](const void* pointer) { return holder(pointer, 1) ? PointerType::device : PointerType::host; },
     .allocate = [](uint64_t bytes, const char*) { return stub_allocate(bytes); },
     .release = [](void* pointer) { stub_free(pointer); },
     .report = [](const char* what, const char* sentence,

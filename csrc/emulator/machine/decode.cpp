@@ -106,8 +106,8 @@ void Decoder::refuse(const Statement& s, const std::string& why) const {
 }
 
 const Decoder::Known& Decoder::known_form(std::string_view text, uint32_t line) {
-  const auto place = forms_.find(text);
-  if (place != forms_.end()) return place->second;
+  const auto cached = forms_.find(text);
+  if (cached != forms_.end()) return cached->second;
   Known known;
   try {
     known.form = parse_form(text);
@@ -203,9 +203,9 @@ void Decoder::branch(const Statement& s, const Known& known) {
 
 void Decoder::resolve(Frame& frame) {
   const auto label = [&](std::string_view name, uint32_t line) {
-    const auto place = frame.labels.find(name);
-    if (place == frame.labels.end()) throw Error(line, "The label " + std::string(name) + " is not defined.");
-    return place->second;
+    const auto target = frame.labels.find(name);
+    if (target == frame.labels.end()) throw Error(line, "The label " + std::string(name) + " is not defined.");
+    return target->second;
   };
   for (const auto& [table, s] : frame.targets)
     for (const ptx::Operand& o : frame.body->of(*s)) code_->tables[table].push_back(label(o.name, s->line));
@@ -253,12 +253,12 @@ void Decoder::call(const Statement& s) {
       refuse(s, callee + " takes " + std::to_string(formal.size()) + " parameters or results, not " +
                     std::to_string(list.size()) + ".");
     for (size_t k = 0; k < list.size(); ++k) {
-      Place place;
-      if (formal[k].space != Space::param || !find_place(list[k].name, place) || place.space != Space::param ||
-          place.kernel)
+      Location location;
+      if (formal[k].space != Space::param || !find_location(list[k].name, location) || location.space != Space::param ||
+          location.kernel)
         refuse(s, "parameters in registers are not supported.");
-      if (place.bytes < formal[k].bytes) refuse(s, "the parameter " + std::string(list[k].name) + " is too small.");
-      frame.parameters[formal[k].name] = place;
+      if (location.bytes < formal[k].bytes) refuse(s, "the parameter " + std::string(list[k].name) + " is too small.");
+      frame.parameters[formal[k].name] = location;
     }
   };
   bind(function->results, results);

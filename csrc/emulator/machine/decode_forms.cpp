@@ -62,11 +62,11 @@ bool Decoder::move(const Statement& s) {
     emit(s, "@special", type, 1, {value(s, to, type, true, true)}, 0, uint32_t(special->id));
     return true;
   }
-  Place place;
-  if (!find_place(from.name, place)) refuse(s, "the name " + std::string(from.name) + " is not known.");
-  if (place.space != Space::param) return false;
-  emit(s, place.kernel ? "@parameter" : "@frame", type, 1, {value(s, to, type, true, true)},
-       int64_t(place.at) + from.value);
+  Location location;
+  if (!find_location(from.name, location)) refuse(s, "the name " + std::string(from.name) + " is not known.");
+  if (location.space != Space::param) return false;
+  emit(s, location.kernel ? "@parameter" : "@frame", type, 1, {value(s, to, type, true, true)},
+       int64_t(location.at) + from.value);
   return true;
 }
 
@@ -77,14 +77,14 @@ bool Decoder::parameter_access(const Statement& s, const Form& form) {
   const bool store = form.base == "st";
   if (operands.size() != 2) refuse(s, "expected two operands.");
   const ptx::Operand &where = operands[store ? 0 : 1], &what = operands[store ? 1 : 0];
-  Place place;
+  Location location;
   if (!where.address || where.kind != Kind::name || find_register(where.name)) return false;
-  if (!find_place(where.name, place) || place.space != Space::param)
+  if (!find_location(where.name, location) || location.space != Space::param)
     refuse(s, "the parameter " + std::string(where.name) + " is not known.");
   const int64_t width = int64_t(ptx::bytes_of(form.type())) * form.vector;
-  if (where.value < 0 || uint64_t(where.value + width) > place.bytes)
+  if (where.value < 0 || uint64_t(where.value + width) > location.bytes)
     refuse(s, "the access is outside of the parameter.");
-  if (store && place.kernel) refuse(s, "parameters of a kernel cannot be written.");
+  if (store && location.kernel) refuse(s, "parameters of a kernel cannot be written.");
   std::vector<Operand> list;
   const auto add = [&](const ptx::Operand& o) { list.push_back(value(s, o, form.type(), !store, false)); };
   if (store) list.push_back(constant(0, 4));
@@ -94,10 +94,10 @@ bool Decoder::parameter_access(const Statement& s, const Form& form) {
     add(what);
   if (list.size() != form.vector + (store ? 1 : 0)) refuse(s, "the number of values does not fit.");
   emit(s,
-       store          ? "@store_frame"
-       : place.kernel ? "@load_parameter"
-                      : "@load_frame",
-       form.type(), form.vector, list, int64_t(place.at) + where.value);
+       store             ? "@store_frame"
+       : location.kernel ? "@load_parameter"
+                         : "@load_frame",
+       form.type(), form.vector, list, int64_t(location.at) + where.value);
   frames_.back()->used_bytes = ~uint32_t(0);
   return true;
 }

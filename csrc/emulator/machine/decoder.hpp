@@ -11,7 +11,7 @@
 namespace stator::emulator::machine {
 
 // Where a name's variable is: an offset in its space, or an address.
-struct Place {
+struct Location {
   Space space = Space::generic;
   uint64_t at = 0;
   uint64_t bytes = 0;
@@ -37,7 +37,7 @@ class Decoder {
   struct Scope {
     std::unordered_map<std::string_view, Register> registers;
     std::unordered_map<std::string_view, Range> ranges;
-    std::unordered_map<std::string_view, Place> variables;
+    std::unordered_map<std::string_view, Location> variables;
     uint64_t top = 0;  // of local memory where the scope began
   };
   // A body that is put into the kernel.
@@ -45,7 +45,7 @@ class Decoder {
     const ptx::Function* function;
     const ptx::Body* body;
     std::vector<Scope> scopes;
-    std::unordered_map<std::string_view, Place> parameters;
+    std::unordered_map<std::string_view, Location> parameters;
     std::unordered_map<std::string_view, uint32_t> labels;
     std::unordered_map<std::string_view, uint32_t> tables;  // by label: the index in Code::tables
     struct Fixup {
@@ -86,14 +86,14 @@ class Decoder {
 
   // names and values: operands.cpp
   const Register* find_register(std::string_view name);
-  bool find_place(std::string_view name, Place& place);
-  Place shared_place(const ptx::Variable& variable);
-  Place local_place(uint64_t bytes, uint32_t align);
+  bool find_location(std::string_view name, Location& location);
+  Location shared_location(const ptx::Variable& variable);
+  Location local_location(uint64_t bytes, uint32_t align);
   void declare(const ptx::Registers& r);
   void declare(const ptx::Variable& v);
   Operand new_register(uint8_t bytes);
   Operand constant(uint64_t value, uint8_t bytes);
-  Operand place_constant(const ptx::Statement& s, const Place& place, int64_t offset, uint8_t bytes);
+  Operand location_constant(const ptx::Statement& s, const Location& location, int64_t offset, uint8_t bytes);
   Operand value(const ptx::Statement& s, const ptx::Operand& o, Type expected, bool output, bool exact);
   Operand address(const ptx::Statement& s, const ptx::Operand& o, Space space, int64_t& offset);
   uint32_t predicate(const ptx::Statement& s, std::string_view name);
@@ -106,14 +106,14 @@ class Decoder {
   std::unique_ptr<Code> code_;
   std::vector<uint8_t> register_bytes_;
   std::vector<std::byte> constants_;
-  std::map<std::pair<uint8_t, uint64_t>, uint32_t> constant_places_;
+  std::map<std::pair<uint8_t, uint64_t>, uint32_t> constant_offsets_;
   struct Patch {
     uint32_t constant;
     uint8_t bytes;
     int64_t offset;
   };
   std::vector<Patch> dynamic_patches_;
-  std::unordered_map<std::string_view, Place> shared_;
+  std::unordered_map<std::string_view, Location> shared_;
   uint64_t local_top_ = 0;
   std::unordered_map<std::string_view, Known> forms_;
   std::vector<Frame*> frames_;

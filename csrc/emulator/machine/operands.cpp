@@ -23,41 +23,41 @@ void Decoder::declare(const ptx::Registers& r) {
     scope.registers[r.prefix] = {first, bytes};
 }
 
-Place Decoder::local_place(uint64_t bytes, uint32_t align) {
+Location Decoder::local_location(uint64_t bytes, uint32_t align) {
   local_top_ = (local_top_ + align - 1) / align * align;
-  const Place place{Space::local, local_top_, bytes, false, false};
+  const Location location{Space::local, local_top_, bytes, false, false};
   local_top_ += bytes;
   code_->local_bytes = std::max(code_->local_bytes, uint32_t((local_top_ + 15) / 16 * 16));
-  return place;
+  return location;
 }
 
-Place Decoder::shared_place(const ptx::Variable& variable) {
+Location Decoder::shared_location(const ptx::Variable& variable) {
   const auto known = shared_.find(variable.name);
   if (known != shared_.end()) return known->second;
-  Place place{Space::shared, 0, variable.bytes, false, variable.external || variable.bytes == 0};
-  if (place.dynamic) {
+  Location location{Space::shared, 0, variable.bytes, false, variable.external || variable.bytes == 0};
+  if (location.dynamic) {
     code_->shared_align = std::max(code_->shared_align, variable.align);
   } else {
-    place.at = (code_->shared_bytes + variable.align - 1) / variable.align * variable.align;
-    code_->shared_bytes = uint32_t(place.at + variable.bytes);
-    code_->shared_symbols.push_back({std::string(variable.name), uint32_t(place.at), variable.bytes});
+    location.at = (code_->shared_bytes + variable.align - 1) / variable.align * variable.align;
+    code_->shared_bytes = uint32_t(location.at + variable.bytes);
+    code_->shared_symbols.push_back({std::string(variable.name), uint32_t(location.at), variable.bytes});
   }
-  shared_.emplace(variable.name, place);
-  return place;
+  shared_.emplace(variable.name, location);
+  return location;
 }
 
 void Decoder::declare(const ptx::Variable& v) {
-  Place place;
+  Location location;
   switch (v.space) {
     case Space::param:
-      place = local_place(v.bytes, std::max(v.align, 8u));
-      place.space = Space::param;
+      location = local_location(v.bytes, std::max(v.align, 8u));
+      location.space = Space::param;
       break;
-    case Space::local: place = local_place(v.bytes, v.align); break;
-    case Space::shared: place = shared_place(v); break;
-    default: place = {v.space, address_of_(v), v.bytes, false, false}; break;
+    case Space::local: location = local_location(v.bytes, v.align); break;
+    case Space::shared: location = shared_location(v); break;
+    default: location = {v.space, address_of_(v), v.bytes, false, false}; break;
   }
-  frames_.back()->scopes.back().variables[v.name] = place;
+  frames_.back()->scopes.back().variables[v.name] = location;
 }
 
 const Decoder::Register* Decoder::find_register(std::string_view name) {
@@ -83,24 +83,24 @@ const Decoder::Register* Decoder::find_register(std::string_view name) {
   return nullptr;
 }
 
-bool Decoder::find_place(std::string_view name, Place& place) {
+bool Decoder::find_location(std::string_view name, Location& location) {
   Frame& frame = *frames_.back();
   for (auto scope = frame.scopes.rbegin(); scope != frame.scopes.rend(); ++scope) {
     const auto found = scope->variables.find(name);
     if (found == scope->variables.end()) continue;
-    place = found->second;
+    location = found->second;
     return true;
   }
   const auto parameter = frame.parameters.find(name);
   if (parameter != frame.parameters.end()) {
-    place = parameter->second;
+    location = parameter->second;
     return true;
   }
   const ptx::Variable* const variable = module_.variable(name);
   if (!variable) return false;
-  place = variable->space == Space::shared
-              ? shared_place(*variable)
-              : Place{variable->space, address_of_(*variable), variable->bytes, false, false};
+  location = variable->space == Space::shared
+                 ? shared_location(*variable)
+                 : Location{variable->space, address_of_(*variable), variable->bytes, false, false};
   return true;
 }
 
@@ -117,8 +117,8 @@ Operand Decoder::constant(uint64_t value, uint8_t bytes) {
   Operand o;
   o.bank = 1;
   o.bytes = bytes;
-  const auto [place, added] = constant_places_.emplace(std::pair(bytes, value), uint32_t(constants_.size()));
-  o.offset = place->second;
+  const auto [location, added] = constant_offsets_.emplace(std::pair(bytes, value), uint32_t(constants_.size()));
+  o.offset = location->second;
   if (!added) return o;
   constants_.resize(constants_.size() + std::max<size_t>(64, size_t(bytes) * lanes));
   if (bytes == 0) {  // a predicate
@@ -131,9 +131,9 @@ Operand Decoder::constant(uint64_t value, uint8_t bytes) {
   return o;
 }
 
-Operand Decoder::place_constant(const Statement& s, const Place& place, int64_t offset, uint8_t bytes) {
-  if (place.space == Space::param) refuse(s, "the address of a parameter must be moved into a register first.");
-  if (!place.dynamic) return constant(place.at + uint64_t(offset), bytes);
+Operand Decoder::location_constant(const Statement& s, const Location& location, int64_t offset, uint8_t bytes) {
+  if (location.space == Space::param) refuse(s, "the address of a parameter must be moved into a register first.");
+  if (!location.dynamic) return constant(location.at + uint64_t(offset), bytes);
   Operand o;
   o.bank = 1;
   o.bytes = bytes;
@@ -188,9 +188,9 @@ Operand Decoder::value(const Statement& s, const ptx::Operand& o, Type expected,
         read.output = false;
         return read;
       }
-      Place place;
-      if (!find_place(o.name, place)) refuse(s, "the name " + std::string(o.name) + " is not known.");
-      return place_constant(s, place, o.value, bytes);
+      Location location;
+      if (!find_location(o.name, location)) refuse(s, "the name " + std::string(o.name) + " is not known.");
+      return location_constant(s, location, o.value, bytes);
     }
     case Kind::integer: return constant(uint64_t(o.value), expected == Type::none ? 4 : bytes);
     case Kind::real32:
@@ -218,12 +218,12 @@ Operand Decoder::address(const Statement& s, const ptx::Operand& o, Space space,
     found.bytes = r->bytes;
     return found;
   }
-  Place place;
-  if (!find_place(o.name, place)) refuse(s, "the name " + std::string(o.name) + " is not known.");
-  const bool fits = place.space == space ||
-                    (space == Space::generic && (place.space == Space::global || place.space == Space::constant));
+  Location location;
+  if (!find_location(o.name, location)) refuse(s, "the name " + std::string(o.name) + " is not known.");
+  const bool fits = location.space == space ||
+                    (space == Space::generic && (location.space == Space::global || location.space == Space::constant));
   if (!fits) refuse(s, std::string(o.name) + " is in another space.");
-  return place_constant(s, place, o.value, 8);
+  return location_constant(s, location, o.value, 8);
 }
 
 }  // namespace stator::emulator::machine

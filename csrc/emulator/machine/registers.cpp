@@ -138,23 +138,23 @@ class Placement {
     for (uint32_t r = 0; r < bytes_.size(); ++r)
       if (first_[r] != ~uint32_t(0)) order.push_back(r);
     std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return first_[a] < first_[b]; });
-    place_.assign(bytes_.size(), 0);
+    offset_.assign(bytes_.size(), 0);
     std::map<uint8_t, std::vector<uint32_t>> free;  // by width
     using Ending = std::pair<uint32_t, uint32_t>;
     std::priority_queue<Ending, std::vector<Ending>, std::greater<>> ending;
     uint32_t used = 0;
     for (const uint32_t r : order) {
       while (!ending.empty() && ending.top().first < first_[r]) {
-        free[bytes_[ending.top().second]].push_back(place_[ending.top().second]);
+        free[bytes_[ending.top().second]].push_back(offset_[ending.top().second]);
         ending.pop();
       }
-      std::vector<uint32_t>& places = free[bytes_[r]];
-      if (places.empty()) {
-        place_[r] = used;
+      std::vector<uint32_t>& offsets = free[bytes_[r]];
+      if (offsets.empty()) {
+        offset_[r] = used;
         used += std::max<uint32_t>(64, bytes_[r] * lanes);  // of predicates too, for the alignment of what follows
       } else {
-        place_[r] = places.back();
-        places.pop_back();
+        offset_[r] = offsets.back();
+        offsets.pop_back();
       }
       ending.emplace(last_[r], r);
     }
@@ -163,12 +163,12 @@ class Placement {
 
   void rewrite() {
     for (Operand& o : code_.more)
-      if (o.bank == 0) o.offset = place_[o.offset];
+      if (o.bank == 0) o.offset = offset_[o.offset];
     for (Instruction& i : code_.instructions) {
-      if (i.guarded) i.guard = place_[i.guard];
+      if (i.guarded) i.guard = offset_[i.guard];
       if (i.count > Instruction::inline_operands) continue;
       for (unsigned k = 0; k < i.count; ++k)
-        if (i.op[k].bank == 0) i.op[k].offset = place_[i.op[k].offset];
+        if (i.op[k].bank == 0) i.op[k].offset = offset_[i.op[k].offset];
     }
   }
 
@@ -176,7 +176,7 @@ class Placement {
   const std::vector<uint8_t>& bytes_;
   const size_t words_;
   std::vector<Piece> pieces_;
-  std::vector<uint32_t> first_, last_, place_;
+  std::vector<uint32_t> first_, last_, offset_;
 };
 
 }  // namespace

@@ -128,9 +128,9 @@ void start(Block& b, uint64_t number) {
   c.warps += b.warps.size();
 }
 
-std::string at_lines(const Block& b, const std::vector<std::pair<uint32_t, uint32_t>>& places) {
+std::string at_lines(const Block& b, const std::vector<std::pair<uint32_t, uint32_t>>& counts) {
   std::string text;
-  for (const auto& [pc, count] : places)
+  for (const auto& [pc, count] : counts)
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " in PTX line " +
             std::to_string(b.launch->code->instructions[pc].line);
   return text;
@@ -138,17 +138,17 @@ std::string at_lines(const Block& b, const std::vector<std::pair<uint32_t, uint3
 
 // No warp can run: someone waits for what never comes.
 [[noreturn]] void deadlock(Block& b) {
-  std::vector<std::pair<uint32_t, uint32_t>> places;
+  std::vector<std::pair<uint32_t, uint32_t>> counts;
   Warp* stuck = nullptr;
   unsigned lane = 0;
   for (Warp& w : b.warps)
     for (uint32_t left = w.alive; left; left &= left - 1) {
       const unsigned l = unsigned(__builtin_ctz(left));
-      const auto place = std::find_if(places.begin(), places.end(), [&](auto& p) { return p.first == w.lane_pc[l]; });
-      if (place == places.end())
-        places.emplace_back(w.lane_pc[l], 1);
+      const auto entry = std::find_if(counts.begin(), counts.end(), [&](auto& p) { return p.first == w.lane_pc[l]; });
+      if (entry == counts.end())
+        counts.emplace_back(w.lane_pc[l], 1);
       else
-        ++place->second;
+        ++entry->second;
       const bool syncing = w.syncing >> l & 1;
       if (!stuck || (syncing && !stuck->syncing)) {
         stuck = &w;
@@ -162,9 +162,9 @@ std::string at_lines(const Block& b, const std::vector<std::pair<uint32_t, uint3
   if (stuck->syncing)
     stop(*stuck, i, lane, Fault::missing_lanes,
          "Lanes wait for others that their mask names and that do not come. Of the block's threads wait " +
-             at_lines(b, places) + "." + ended);
+             at_lines(b, counts) + "." + ended);
   stop(*stuck, i, lane, Fault::divergent_barrier,
-       "Threads wait at a barrier to which others do not come. Of the block's threads wait " + at_lines(b, places) +
+       "Threads wait at a barrier to which others do not come. Of the block's threads wait " + at_lines(b, counts) +
            "." + ended);
 }
 

@@ -53,11 +53,11 @@ Module::Module(std::string text) : text_(std::move(text)) {
   }
   for (size_t i = 0; i < variables_.size(); ++i) variable_index_.emplace(variables_[i].name, i);
   for (size_t i = 0; i < functions_.size(); ++i) {
-    const auto [place, added] = function_index_.emplace(functions_[i].name, i);
+    const auto [known, added] = function_index_.emplace(functions_[i].name, i);
     if (added || !functions_[i].defined) continue;
-    if (functions_[place->second].defined)
+    if (functions_[known->second].defined)
       throw Error(functions_[i].line, "The function " + std::string(functions_[i].name) + " is defined twice.");
-    place->second = i;
+    known->second = i;
   }
 }
 
@@ -114,18 +114,18 @@ void Module::parse_directives(Lexer& lexer, Function& function) {
 }
 
 const Function* Module::function(std::string_view name) const {
-  const auto place = function_index_.find(name);
-  return place == function_index_.end() ? nullptr : &functions_[place->second];
+  const auto known = function_index_.find(name);
+  return known == function_index_.end() ? nullptr : &functions_[known->second];
 }
 
 const Variable* Module::variable(std::string_view name) const {
-  const auto place = variable_index_.find(name);
-  return place == variable_index_.end() ? nullptr : &variables_[place->second];
+  const auto known = variable_index_.find(name);
+  return known == variable_index_.end() ? nullptr : &variables_[known->second];
 }
 
 std::string_view Module::file(uint32_t index) const {
-  const auto place = files_.find(index);
-  return place == files_.end() ? std::string_view() : place->second;
+  const auto known = files_.find(index);
+  return known == files_.end() ? std::string_view() : known->second;
 }
 
 std::string_view Module::line_text(uint32_t line) const {

@@ -28,9 +28,9 @@ bool reaches(System& s, const Device& device, const End& end, const void* pointe
   uint64_t base, size;
   MemoryKind kind;
   if (!end.device->memory.lookup(pointer, base, size, kind)) return false;
-  const auto held = s.allocations.find(reinterpret_cast<void*>(base));
-  if (held == s.allocations.end() || held->second.kind != Allocation::Kind::pool) return true;
-  const auto pool = s.pools.find(held->second.pool);
+  const auto allocation = s.allocations.find(reinterpret_cast<void*>(base));
+  if (allocation == s.allocations.end() || allocation->second.kind != Allocation::Kind::pool) return true;
+  const auto pool = s.pools.find(allocation->second.pool);
   return pool != s.pools.end() && pool->second.peers.contains(&device);
 }
 

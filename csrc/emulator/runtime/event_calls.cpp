@@ -10,10 +10,10 @@ constexpr unsigned blocking_sync = 1, disable_timing = 2, interprocess = 4;
 template <class F>
 int event_call(void* handle, F f) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
-    const auto place = s.events.find(handle);
-    if (place == s.events.end()) return error::invalid_resource_handle;
-    if (place->second.device->failed()) return place->second.device->error();
-    return f(s, lock, place->second);
+    const auto entry = s.events.find(handle);
+    if (entry == s.events.end()) return error::invalid_resource_handle;
+    if (entry->second.device->failed()) return entry->second.device->error();
+    return f(s, lock, entry->second);
   });
 }
 
@@ -65,7 +65,7 @@ int record(void* handle, void* stream_handle, unsigned flags) {
     };
     const Point point = submit(s, lock, stream, {.what = "cudaEventRecord", .run = run, .after = {}});
     // The event may have been destroyed by another thread while work ran.
-    if (const auto place = s.events.find(handle); place != s.events.end()) place->second.note_record(point, time);
+    if (const auto entry = s.events.find(handle); entry != s.events.end()) entry->second.note_record(point, time);
     return error::success;
   });
 }
@@ -93,9 +93,9 @@ int synchronize_event(void* handle) {
 
 int elapsed(float* milliseconds, void* from, void* to) {
   return event_call(from, [&](System& s, Scheduler::Lock&, Event& start) {
-    const auto place = s.events.find(to);
-    if (place == s.events.end()) return error::invalid_resource_handle;
-    const Event& end = place->second;
+    const auto entry = s.events.find(to);
+    if (entry == s.events.end()) return error::invalid_resource_handle;
+    const Event& end = entry->second;
     if (start.capture || end.capture) return error::captured_event;
     if (!start.timing || !end.timing || !start.recorded || !end.recorded || start.device != end.device)
       return error::invalid_resource_handle;

@@ -110,7 +110,7 @@ void register_function(FatBinary* binary, const void* function, const char* name
 const Function* find_function(const void* function) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
-  if (const auto place = r.functions.find(function); place != r.functions.end()) return place->second.get();
+  if (const auto known = r.functions.find(function); known != r.functions.end()) return known->second.get();
   return r.handles.contains(function) ? static_cast<const Function*>(function) : nullptr;
 }
 
@@ -122,16 +122,16 @@ std::vector<std::pair<const FatBinary*, std::vector<std::string>>> registered() 
     if (function->binary->image) names[function->binary].push_back(function->name);
   std::vector<std::pair<const FatBinary*, std::vector<std::string>>> found;
   for (const auto& binary : r.binaries)
-    if (const auto place = names.find(binary.get()); place != names.end()) {
-      std::sort(place->second.begin(), place->second.end());
-      found.emplace_back(place->first, std::move(place->second));
+    if (const auto known = names.find(binary.get()); known != names.end()) {
+      std::sort(known->second.begin(), known->second.end());
+      found.emplace_back(known->first, std::move(known->second));
     }
   return found;
 }
 
 Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary) {
-  const auto [place, fresh] = loaded_.try_emplace(binary);
-  Loaded& loaded = place->second;
+  const auto [known, fresh] = loaded_.try_emplace(binary);
+  Loaded& loaded = known->second;
   if (!fresh) return loaded;
   const uint32_t capability = device.profile().major * 10 + device.profile().minor;
   std::string text, reason;

@@ -16,16 +16,16 @@ std::span<Page> pages_of(System& s, const void* pointer, size_t bytes) {
   for (const auto& device : s.devices) {
     if (!device->memory.lookup(pointer, base, size, kind) || kind != MemoryKind::managed) continue;
     const uint64_t first = reinterpret_cast<uint64_t>(pointer) - base;
-    const auto place = s.allocations.find(reinterpret_cast<void*>(base));
-    if (bytes == 0 || first + bytes > size || place == s.allocations.end()) return {};
+    const auto entry = s.allocations.find(reinterpret_cast<void*>(base));
+    if (bytes == 0 || first + bytes > size || entry == s.allocations.end()) return {};
     const size_t begin = first / Page::bytes, end = (first + bytes + Page::bytes - 1) / Page::bytes;
-    return std::span(place->second.pages).subspan(begin, end - begin);
+    return std::span(entry->second.pages).subspan(begin, end - begin);
   }
   return {};
 }
 
 // The host, or a device that uses managed memory while the host does.
-bool is_place(System& s, int index) {
+bool is_location(System& s, int index) {
   const Device* const device = device_at(s, index);
   return index == Page::cpu || (device && device->profile.concurrent_managed_access);
 }
@@ -34,7 +34,7 @@ int prefetch(const void* pointer, size_t bytes, int index, void* stream_handle) 
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream) return error::invalid_resource_handle;
-    if (!is_place(s, index) || !stream->device->profile.concurrent_managed_access) return error::invalid_device;
+    if (!is_location(s, index) || !stream->device->profile.concurrent_managed_access) return error::invalid_device;
     const std::span<Page> pages = pages_of(s, pointer, bytes);
     if (pages.empty()) return error::invalid_value;
     if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
@@ -51,7 +51,7 @@ int advise(const void* pointer, size_t bytes, int advice, int index) {
     const std::span<Page> pages = pages_of(s, pointer, bytes);
     if (advice < set_read_mostly || advice > unset_accessed || pages.empty()) return error::invalid_value;
     const bool placed = advice == set_preferred || advice >= set_accessed;
-    if (placed && !is_place(s, index)) return error::invalid_device;
+    if (placed && !is_location(s, index)) return error::invalid_device;
     for (Page& page : pages) {
       if (advice <= unset_read_mostly) page.read_mostly = advice == set_read_mostly;
       if (advice == set_preferred || advice == unset_preferred)
@@ -85,9 +85,9 @@ int range_attribute(void* data, size_t size, int attribute, const void* pointer,
     }
     std::fill_n(out, count, Page::nowhere);
     size_t found = 0;
-    for (const int place : pages.front().accessed_by) {
-      const auto has = [&](const Page& page) { return std::ranges::count(page.accessed_by, place) > 0; };
-      if (found < count && std::ranges::all_of(pages, has)) out[found++] = place;
+    for (const int location : pages.front().accessed_by) {
+      const auto has = [&](const Page& page) { return std::ranges::count(page.accessed_by, location) > 0; };
+      if (found < count && std::ranges::all_of(pages, has)) out[found++] = location;
     }
     return error::success;
   });

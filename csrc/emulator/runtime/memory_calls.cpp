@@ -25,9 +25,9 @@ int destroy_pool(void* pool) {
 int set_pool_attribute(void* pool, int attribute, void* value) {
   constexpr int release_threshold = 4;  // cudaMemPoolAttrReleaseThreshold
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
-    const auto place = s.pools.find(pool);
-    if (place == s.pools.end() || attribute != release_threshold || !value) return error::invalid_value;
-    place->second.threshold = *static_cast<const uint64_t*>(value);
+    const auto entry = s.pools.find(pool);
+    if (entry == s.pools.end() || attribute != release_threshold || !value) return error::invalid_value;
+    entry->second.threshold = *static_cast<const uint64_t*>(value);
     return error::success;
   });
 }
@@ -35,18 +35,18 @@ int set_pool_attribute(void* pool, int attribute, void* value) {
 int get_pool_attribute(void* pool, int attribute, void* value) {
   constexpr int reserved = 5, used = 7;  // cudaMemPoolAttrReservedMemCurrent and cudaMemPoolAttrUsedMemCurrent
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
-    const auto place = s.pools.find(pool);
-    if (place == s.pools.end() || (attribute != reserved && attribute != used) || !value) return error::invalid_value;
-    *static_cast<uint64_t*>(value) = attribute == reserved ? place->second.held : place->second.live;
+    const auto entry = s.pools.find(pool);
+    if (entry == s.pools.end() || (attribute != reserved && attribute != used) || !value) return error::invalid_value;
+    *static_cast<uint64_t*>(value) = attribute == reserved ? entry->second.reserved : entry->second.live;
     return error::success;
   });
 }
 
 int trim_pool(void* pool, size_t bytes) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
-    const auto place = s.pools.find(pool);
-    if (place == s.pools.end()) return error::invalid_value;
-    place->second.held = std::max(place->second.live, std::min(place->second.held, bytes));
+    const auto entry = s.pools.find(pool);
+    if (entry == s.pools.end()) return error::invalid_value;
+    entry->second.reserved = std::max(entry->second.live, std::min(entry->second.reserved, bytes));
     return error::success;
   });
 }
@@ -54,16 +54,16 @@ int trim_pool(void* pool, size_t bytes) {
 int set_pool_access(void* pool, int index, int flags) {
   constexpr int nothing = 0, all = 3;  // cudaMemAccessFlagsProtNone and cudaMemAccessFlagsProtReadWrite
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
-    const auto place = s.pools.find(pool);
+    const auto entry = s.pools.find(pool);
     const Device* const device = device_at(s, index);
-    if (place == s.pools.end() || !device || (flags != nothing && flags != all)) return error::invalid_value;
-    const bool own = device == place->second.device;
-    if (own ? flags == nothing : !are_peers(*device, *place->second.device)) return error::invalid_device;
+    if (entry == s.pools.end() || !device || (flags != nothing && flags != all)) return error::invalid_value;
+    const bool own = device == entry->second.device;
+    if (own ? flags == nothing : !are_peers(*device, *entry->second.device)) return error::invalid_device;
     if (own) return error::success;
     if (flags == all)
-      place->second.peers.insert(device);
+      entry->second.peers.insert(device);
     else
-      place->second.peers.erase(device);
+      entry->second.peers.erase(device);
     return error::success;
   });
 }
@@ -72,7 +72,7 @@ int set_pool_access(void* pool, int index, int flags) {
 size_t kept_bytes(const System& s, const Device& device, const void* except) {
   size_t bytes = 0;
   for (const auto& [handle, pool] : s.pools)
-    if (pool.device == &device && handle != except) bytes += pool.held - pool.live;
+    if (pool.device == &device && handle != except) bytes += pool.reserved - pool.live;
   return bytes;
 }
 
@@ -85,8 +85,8 @@ int memory_info(size_t* free, size_t* total) {
 }
 
 // Memory that frees in the streams still hold is there once they ran.
-void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, MemoryKind kind, Allocation::Kind held,
-           void* pool = nullptr) {
+void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, MemoryKind kind,
+           Allocation::Kind allocation_kind, void* pool = nullptr) {
   const size_t kept = kind == MemoryKind::device ? kept_bytes(s, device, pool) : 0;
   const auto try_once = [&]() -> void* {
     if (kept && device.memory.live_bytes() + kept + bytes > device.memory.capacity()) return nullptr;
@@ -94,18 +94,18 @@ void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, Memor
   };
   void* pointer = try_once();
   if (!pointer && drain(s, lock, device)) pointer = try_once();
-  if (pointer) s.allocations.emplace(pointer, Allocation{&device, held, bytes, pool, {}});
+  if (pointer) s.allocations.emplace(pointer, Allocation{&device, allocation_kind, bytes, pool, {}});
   return pointer;
 }
 
 // The figures of a pool change at the call, since only the host asks for them.
 void count_in_pool(System& s, void* handle, size_t taken, size_t given) {
-  const auto place = s.pools.find(handle);
-  if (place == s.pools.end()) return;
-  Pool& pool = place->second;
+  const auto entry = s.pools.find(handle);
+  if (entry == s.pools.end()) return;
+  Pool& pool = entry->second;
   pool.live += taken;
   pool.live -= given;
-  pool.held = std::max(pool.live, std::min<size_t>(pool.held, pool.threshold));
+  pool.reserved = std::max(pool.live, std::min<size_t>(pool.reserved, pool.threshold));
 }
 
 int allocate(void** pointer, size_t bytes) {
@@ -129,12 +129,12 @@ int captured_error(System& s, const Stream& stream, const char* call) {
 
 int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
-    const auto place = s.pools.find(pool);
-    if (place == s.pools.end() || bytes == 0) return error::invalid_value;
+    const auto entry = s.pools.find(pool);
+    if (entry == s.pools.end() || bytes == 0) return error::invalid_value;
     const std::shared_ptr<Stream> taker = find_stream(s, stream);
     if (!taker) return error::invalid_resource_handle;
     if (const int code = captured_error(s, *taker, "cudaMallocAsync")) return code;
-    Device* const device = place->second.device;
+    Device* const device = entry->second.device;
     *pointer = take(s, lock, *device, bytes, MemoryKind::device, Allocation::Kind::pool, pool);
     if (!*pointer) return error::memory_allocation;
     count_in_pool(s, pool, bytes, 0);
@@ -156,11 +156,11 @@ int free_in_order(void* pointer, void* stream_handle) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream) return error::invalid_resource_handle;
     if (const int code = captured_error(s, *stream, "cudaFreeAsync")) return code;
-    const auto place = s.allocations.find(pointer);
-    if (place == s.allocations.end() || place->second.kind != Allocation::Kind::pool) return error::invalid_value;
-    Device* const device = place->second.device;
-    count_in_pool(s, place->second.pool, 0, place->second.bytes);
-    s.allocations.erase(place);
+    const auto entry = s.allocations.find(pointer);
+    if (entry == s.allocations.end() || entry->second.kind != Allocation::Kind::pool) return error::invalid_value;
+    Device* const device = entry->second.device;
+    count_in_pool(s, entry->second.pool, 0, entry->second.bytes);
+    s.allocations.erase(entry);
     submit(s, lock, stream,
            {.what = "cudaFreeAsync", .run = [=] { return device->memory.free(pointer); }, .after = {}});
     return error::success;
@@ -170,9 +170,9 @@ int free_in_order(void* pointer, void* stream_handle) {
 int lend(void* pointer, size_t bytes, void* stream_handle) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
-    const auto place = s.allocations.find(pointer);
-    if (!stream || stream->capture || place == s.allocations.end()) return error::invalid_value;
-    const auto run = [=, device = place->second.device] { return device->memory.lend(pointer, bytes); };
+    const auto entry = s.allocations.find(pointer);
+    if (!stream || stream->capture || entry == s.allocations.end()) return error::invalid_value;
+    const auto run = [=, device = entry->second.device] { return device->memory.lend(pointer, bytes); };
     if (stream->done == stream->enqueued)
       run();
     else
@@ -190,13 +190,13 @@ int free(void* pointer) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     if (!pointer) return error::success;
     if (const int code = uncaptured(s)) return code;
-    const auto place = s.allocations.find(pointer);
-    if (place == s.allocations.end() || place->second.kind == Allocation::Kind::host ||
-        place->second.kind == Allocation::Kind::registered)
+    const auto entry = s.allocations.find(pointer);
+    if (entry == s.allocations.end() || entry->second.kind == Allocation::Kind::host ||
+        entry->second.kind == Allocation::Kind::registered)
       return error::invalid_value;
-    const Allocation freed = place->second;
+    const Allocation freed = entry->second;
     count_in_pool(s, freed.pool, 0, freed.bytes);
-    s.allocations.erase(place);
+    s.allocations.erase(entry);
     if (freed.kind != Allocation::Kind::pool)
       for (const auto& device : s.devices)
         if ((freed.kind == Allocation::Kind::managed || device.get() == freed.device) && !drain(s, lock, *device))
@@ -208,8 +208,8 @@ int free(void* pointer) {
 
 // The host's writes are not seen, so that all of it counts as written; every device reaches it.
 int take_shared(System& s, Scheduler::Lock& lock, Device& device, void** pointer, size_t bytes, MemoryKind kind,
-                Allocation::Kind held) {
-  *pointer = take(s, lock, device, bytes, kind, held);
+                Allocation::Kind allocation_kind) {
+  *pointer = take(s, lock, device, bytes, kind, allocation_kind);
   if (!*pointer) return error::memory_allocation;
   device.memory.mark_initialised(*pointer, bytes);
   for (const auto& other : s.devices)
@@ -232,9 +232,9 @@ int host_free(void* pointer) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     if (!pointer) return error::success;
     if (const int code = uncaptured(s)) return code;
-    const auto place = s.allocations.find(pointer);
-    if (place == s.allocations.end() || place->second.kind != Allocation::Kind::host) return error::invalid_value;
-    s.allocations.erase(place);
+    const auto entry = s.allocations.find(pointer);
+    if (entry == s.allocations.end() || entry->second.kind != Allocation::Kind::host) return error::invalid_value;
+    s.allocations.erase(entry);
     for (const auto& device : s.devices)
       if (!drain(s, lock, *device)) return error::not_permitted;
     forget(s, pointer);
@@ -261,10 +261,10 @@ int host_register(void* pointer, size_t bytes, unsigned flags) {
 int host_unregister(void* pointer) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     if (const int code = uncaptured(s)) return code;
-    const auto place = s.allocations.find(pointer);
-    if (place == s.allocations.end() || place->second.kind != Allocation::Kind::registered)
+    const auto entry = s.allocations.find(pointer);
+    if (entry == s.allocations.end() || entry->second.kind != Allocation::Kind::registered)
       return pointer ? error::not_registered : error::invalid_value;
-    s.allocations.erase(place);
+    s.allocations.erase(entry);
     forget(s, pointer);
     return error::success;
   });

@@ -113,14 +113,16 @@ void mark_garbage(const Range& range) {
   });
 }
 
-Place place_of(const void* pointer) {
+PointerType pointer_type(const void* pointer) {
   Device* const device = device_in_charge();
   uint64_t base, bytes;
   MemoryKind kind;
-  if (!device) return Place::host;
+  if (!device) return PointerType::host;
   if (device->memory.lookup(pointer, base, bytes, kind))
-    return kind == MemoryKind::pinned ? Place::pinned : kind == MemoryKind::managed ? Place::managed : Place::device;
-  return Place::host;
+    return kind == MemoryKind::pinned    ? PointerType::pinned
+           : kind == MemoryKind::managed ? PointerType::managed
+                                         : PointerType::device;
+  return PointerType::host;
 }
 
 void* allocate(uint64_t bytes, const char* label) {
@@ -163,7 +165,7 @@ constexpr Services services{.bytes = sizeof(Services),
                             .check_write = check_write,
                             .mark_written = mark_written,
                             .mark_garbage = mark_garbage,
-                            .place_of = place_of,
+                            .pointer_type = pointer_type,
                             .allocate = allocate,
                             .release = release,
                             .report = report,

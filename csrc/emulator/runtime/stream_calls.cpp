@@ -116,10 +116,10 @@ constexpr unsigned wait_external = 1;  // cudaEventWaitExternal: a node of its o
 // An event that was never recorded orders nothing.
 int wait(void* handle, void* event, unsigned flags) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
-    const auto place = s.events.find(event);
-    if (place == s.events.end()) return error::invalid_resource_handle;
+    const auto entry = s.events.find(event);
+    if (entry == s.events.end()) return error::invalid_resource_handle;
     if (flags > wait_external) return error::invalid_value;
-    const Event& waited = place->second;
+    const Event& waited = entry->second;
     if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
     if (stream->capture && flags == wait_external) {
       if (!stream->capture->valid) return error::capture_invalidated;
@@ -127,7 +127,7 @@ int wait(void* handle, void* event, unsigned flags) {
       return error::success;
     }
     if (stream->capture || waited.capture) return wait_in_capture(s, *stream, waited);
-    submit(s, lock, stream, {.what = "cudaStreamWaitEvent", .run = {}, .after = {place->second.point}});
+    submit(s, lock, stream, {.what = "cudaStreamWaitEvent", .run = {}, .after = {entry->second.point}});
     return error::success;
   });
 }

@@ -109,8 +109,8 @@ std::shared_ptr<Stream> find_stream(System& s, void* handle) {
     }
     return mine;
   }
-  const auto place = s.streams.find(handle);
-  return place == s.streams.end() ? nullptr : place->second;
+  const auto entry = s.streams.find(handle);
+  return entry == s.streams.end() ? nullptr : entry->second;
 }
 
 namespace {

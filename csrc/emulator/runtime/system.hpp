@@ -39,8 +39,8 @@ struct Event {
 
 struct Pool {
   Device* device = nullptr;
-  uint64_t threshold = 0;  // of what was freed, it keeps so much that `held` is no more than this
-  size_t live = 0, held = 0;
+  uint64_t threshold = 0;  // of what was freed, it keeps so much that `reserved` is no more than this
+  size_t live = 0, reserved = 0;
   std::set<const Device*> peers = {};  // that reach its memory, besides its own device
 };
 

@@ -121,9 +121,9 @@ class CudaBlas final : public Blas {
       one.group = 0;
       one.batch = g.group;
       for (int64_t i = 0; i < g.batch; i += g.group) {
-        one.a = at(g.a, g.place(i, g.stride_a, g.outer_a), g.operands);
-        one.b = at(g.b, g.place(i, g.stride_b, g.outer_b), g.operands);
-        one.c = at(g.c, g.place(i, g.stride_c, g.outer_c), g.result);
+        one.a = at(g.a, g.offset_of(i, g.stride_a, g.outer_a), g.operands);
+        one.b = at(g.b, g.offset_of(i, g.stride_b, g.outer_b), g.operands);
+        one.c = at(g.c, g.offset_of(i, g.stride_c, g.outer_c), g.result);
         gemm(call, one);
       }
       return;

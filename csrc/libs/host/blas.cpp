@@ -66,8 +66,8 @@ void run(const Products<T>& blas, const GemmTiles::Tile& tile) {
   const T* b = static_cast<const T*>(g.b);
   T* c = static_cast<T*>(g.c);
   for (int64_t i = tile.first; i < tile.first + g.batch; ++i)
-    multiply(blas, g, a + g.place(i, g.stride_a, g.outer_a), b + g.place(i, g.stride_b, g.outer_b),
-             c + g.place(i, g.stride_c, g.outer_c));
+    multiply(blas, g, a + g.offset_of(i, g.stride_a, g.outer_a), b + g.offset_of(i, g.stride_b, g.outer_b),
+             c + g.offset_of(i, g.stride_c, g.outer_c));
 }
 
 // c[j, i] = c[i, j] above the diagonal of C, for one tile.
@@ -121,9 +121,9 @@ void run_halves(const Products<float>& blas, const GemmTiles::Tile& tile, const 
   const Half* b = static_cast<const Half*>(g.b);
   const Half *a_wide = nullptr, *b_wide = nullptr;  // whose values are in the scratch: a broadcast matrix stays there
   for (int64_t i = tile.first; i < tile.first + g.batch; ++i) {
-    const Half* const a_now = a + g.place(i, g.stride_a, g.outer_a);
-    const Half* const b_now = b + g.place(i, g.stride_b, g.outer_b);
-    const int64_t at = g.place(i, g.stride_c, g.outer_c);
+    const Half* const a_now = a + g.offset_of(i, g.stride_a, g.outer_a);
+    const Half* const b_now = b + g.offset_of(i, g.stride_b, g.outer_b);
+    const int64_t at = g.offset_of(i, g.stride_c, g.outer_c);
     if (a_now != a_wide) widen(a_wide = a_now, g.lda, wide.a, rows_a, cols_a);
     if (b_now != b_wide) widen(b_wide = b_now, g.ldb, wide.b, rows_b, cols_b);
     if (g.result == DType::float32) {

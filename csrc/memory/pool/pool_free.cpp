@@ -265,7 +265,7 @@ void Pool::Impl::give_back_unasked(Pool& pool) noexcept {
     {
       const std::lock_guard lock(mutex);
       const size_t most = std::max(most_live, live);
-      const size_t size = live + cached > std::max(most / 8 * held_eighths, held_at_least) ? sizes.stalest() : 0;
+      const size_t size = live + cached > std::max(most / 8 * limit_eighths, least_limit) ? sizes.stalest() : 0;
       bool found = false;
       for (int home = 0; size && !found && home < pinned_home; ++home)
         found = !pool.context_.is_captured_itself(home) &&

@@ -46,7 +46,7 @@ class CachedSizes {
 struct Pool::Impl {
   // So much memory is had from the runtime before blocks of unused sizes are freed: as a
   // multiple of the most that was live at once, in eighths, and at least.
-  static constexpr size_t held_eighths = 13, held_at_least = size_t(256) << 20;
+  static constexpr size_t limit_eighths = 13, least_limit = size_t(256) << 20;
   mutable std::mutex mutex;  // guards all but the atomics; never held in a foreign call
   std::array<FreeList, managed_home + 1> lists;
   std::vector<runtime::EventHandle> events;

@@ -197,9 +197,9 @@ Stream external_stream(const Backend& backend, void* native, void* owner, void (
 namespace {
 
 std::shared_ptr<ForeignOwner> shared_owner(void* owner, void (*release)(void*)) {
-  auto held = std::make_unique<ForeignOwner>(release_of(owner, release));
+  auto holder = std::make_unique<ForeignOwner>(release_of(owner, release));
   return std::shared_ptr<ForeignOwner>(
-      held.release(), [](ForeignOwner* o) { ForeignReleases::push(std::unique_ptr<ForeignOwner>(o)); });
+      holder.release(), [](ForeignOwner* o) { ForeignReleases::push(std::unique_ptr<ForeignOwner>(o)); });
 }
 
 }  // namespace

@@ -15,15 +15,15 @@ Fractions frexp(const Array& x, const Stream& stream) {
     throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(x.dtype())),
                      "convert it to a floating dtype with astype");
   const std::array<const Array*, 1> inputs{&x};
-  const Fractions found{empty_like(call, x.shape(), x.dtype(), inputs),
-                        empty_like(call, x.shape(), DType::int32, inputs)};
-  if (x.size() == 0) return found;
+  const Fractions result{empty_like(call, x.shape(), x.dtype(), inputs),
+                         empty_like(call, x.shape(), DType::int32, inputs)};
+  if (x.size() == 0) return result;
   call.reads(x);
-  call.writes(found.mantissa);
-  call.writes(found.exponent);
-  kernels::elementwise::frexp(call.queue(), collapse(found.mantissa, inputs),
-                              static_cast<int32_t*>(found.exponent.data_ptr()));
-  return found;
+  call.writes(result.mantissa);
+  call.writes(result.exponent);
+  kernels::elementwise::frexp(call.queue(), collapse(result.mantissa, inputs),
+                              static_cast<int32_t*>(result.exponent.data_ptr()));
+  return result;
 }
 
 }  // namespace stator

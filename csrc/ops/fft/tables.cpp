@@ -51,15 +51,15 @@ class Roots {
 
 std::vector<int> factors(int64_t n) {
   int twos = 0;
-  std::vector<int> found;
+  std::vector<int> result;
   for (; n % 2 == 0; n /= 2) ++twos;
-  for (; twos >= 5 || twos == 3; twos -= 3) found.push_back(8);
-  for (; twos >= 2; twos -= 2) found.push_back(4);
-  if (twos == 1) found.push_back(2);
+  for (; twos >= 5 || twos == 3; twos -= 3) result.push_back(8);
+  for (; twos >= 2; twos -= 2) result.push_back(4);
+  if (twos == 1) result.push_back(2);
   for (int p = 3; p <= largest_radix && n > 1; p += 2)
-    for (; n % p == 0; n /= p) found.push_back(p);
-  if (n > 1) found.clear();
-  return found;
+    for (; n % p == 0; n /= p) result.push_back(p);
+  if (n > 1) result.clear();
+  return result;
 }
 
 // Numbers computed in long double and rounded once to the type of the transform.
@@ -148,7 +148,7 @@ Tables::Tables(OpCall& call, bool is_double)
 
 template <class Make>
 const char* Tables::table(Key key, Make make) {
-  auto found = cache_->get<libs::DeviceTable>(key, [&]() -> libs::PlanCache::Entry {
+  auto result = cache_->get<libs::DeviceTable>(key, [&]() -> libs::PlanCache::Entry {
     Numbers numbers(is_double_);
     make(numbers);
     if (numbers.bytes() == 0) numbers.push(0.0L);
@@ -156,9 +156,9 @@ const char* Tables::table(Key key, Make make) {
                                                           numbers.bytes(), uint16_t(call_.op()));
     return {made, made->bytes()};
   });
-  held_.push_back(found);
-  call_.keep(found);
-  return found->data();
+  tables_.push_back(result);
+  call_.keep(result);
+  return result->data();
 }
 
 params::FftPasses Tables::passes(int64_t n) {

@@ -40,7 +40,7 @@ class Tables {
   const bool is_double_;
   const int lanes_;
   std::shared_ptr<libs::PlanCache> cache_;
-  std::vector<std::shared_ptr<const libs::DeviceTable>> held_;
+  std::vector<std::shared_ptr<const libs::DeviceTable>> tables_;
 };
 
 }  // namespace stator::fft

@@ -213,11 +213,11 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
     }
     default: break;
   }
-  const Array found = spectral(call, a,
-                               order.norm == MatrixNorm::nuclear ? params::SpectralNorm::sum
-                               : order.smallest                  ? params::SpectralNorm::smallest
-                                                                 : params::SpectralNorm::largest);
-  return keepdims ? along(along(found, -1), -1) : found;
+  const Array result = spectral(call, a,
+                                order.norm == MatrixNorm::nuclear ? params::SpectralNorm::sum
+                                : order.smallest                  ? params::SpectralNorm::smallest
+                                                                  : params::SpectralNorm::largest);
+  return keepdims ? along(along(result, -1), -1) : result;
 }
 
 Array cond(const Array& given, NormOrder order, const Stream& stream) {

@@ -26,20 +26,20 @@ void set_lines(MaskedSoftmax& p, const Array& x, const Array* saved, const Array
   p.of.x_step = x.ndim() ? x.strides()[axis] : 1;
   p.of.saved_step = saved && x.ndim() ? saved->strides()[axis] : 1;
   p.of.y_step = x.ndim() ? y.strides()[axis] : 1;
-  int64_t place = 1;
-  int64_t places[params::max_dims] = {};
+  int64_t index_stride = 1;
+  int64_t index_strides[params::max_dims] = {};
   for (int d = x.ndim() - 1; d >= 0; --d) {
-    places[d] = place;
-    place *= x.shape()[d];
+    index_strides[d] = index_stride;
+    index_stride *= x.shape()[d];
   }
-  p.index_step = x.ndim() ? places[axis] : 1;
+  p.index_step = x.ndim() ? index_strides[axis] : 1;
   for (int d = 0; d < x.ndim(); ++d) {
     if (d == axis) continue;
     p.of.shape[p.of.ndim] = x.shape()[d];
     p.of.x_strides[p.of.ndim] = x.strides()[d];
     p.of.saved_strides[p.of.ndim] = saved ? saved->strides()[d] : 0;
     p.of.y_strides[p.of.ndim] = y.strides()[d];
-    p.index_strides[p.of.ndim++] = places[d];
+    p.index_strides[p.of.ndim++] = index_strides[d];
   }
 }
 

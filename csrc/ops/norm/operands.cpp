@@ -60,9 +60,9 @@ const Array* needed_bias(const FusedNormOptions& o) { return o.activation.empty(
 
 std::optional<Array> dense_operand(OpCall& call, const Array* a) {
   if (a == nullptr) return {};
-  Array found = a->is_contiguous() ? *a : copy(*a, call.on());
-  call.reads(found);
-  return found;
+  Array result = a->is_contiguous() ? *a : copy(*a, call.on());
+  call.reads(result);
+  return result;
 }
 
 const void* address(const std::optional<Array>& a) { return a ? a->data_ptr() : nullptr; }

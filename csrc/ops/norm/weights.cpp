@@ -198,8 +198,8 @@ Array spectral_norm_backward(const Array& grad, const Array& w, const Array& u, 
   const Stream on = call.on();
   const Array along = vecdot(shaped(g.flat, {w.size()}, on), shaped(m.flat, {w.size()}, on), -1, {}, on);
   const Array left = shaped(multiply(u, along, {}, on), {rows, 1}, on), right = shaped(v, {1, columns}, on);
-  const Array found = divide(addmm(g.flat, left, right, -1, 1, on), sigma, {}, on);
-  return moved(shaped(found, m.turned.shape(), on), 0, m.axis);
+  const Array result = divide(addmm(g.flat, left, right, -1, 1, on), sigma, {}, on);
+  return moved(shaped(result, m.turned.shape(), on), 0, m.axis);
 }
 
 }  // namespace stator::nn

@@ -40,11 +40,11 @@ Array slopes(OpCall& call, Pool& p, const Array& grad, const Array& x, int spati
   Array out = call.empty(x.shape(), x.dtype());
   if (out.size() == 0) return out;
   const Array slope = dense_operand(call, grad);
-  const Array places = indices ? index_operand(call, *indices) : Array();
+  const Array index_array = indices ? index_operand(call, *indices) : Array();
   const Array input = y ? dense_operand(call, x) : Array(), result = y ? dense_operand(call, *y) : Array();
   call.writes(out);
   p.grad = slope.data_ptr();
-  p.indices = indices ? static_cast<const int64_t*>(places.data_ptr()) : nullptr;
+  p.indices = indices ? static_cast<const int64_t*>(index_array.data_ptr()) : nullptr;
   p.x = y ? input.data_ptr() : nullptr;
   p.y = y ? result.data_ptr() : nullptr;
   p.out = out.data_ptr();

@@ -73,11 +73,11 @@ Array max_unpool(const Array& x, const Array& indices, const PoolOptions& o, con
   const bool notes = kernels::pooling::unpool_notes(call.limits());
   const Array winners = notes ? call.empty(Dims{p.planes, p.large}, DType::uint32) : Array();
   if (notes) assign(winners, 0, call.on());
-  const Array input = dense_operand(call, x), places = index_operand(call, indices);
+  const Array input = dense_operand(call, x), index_array = index_operand(call, indices);
   if (notes) call.writes(winners);
   call.writes(out);
   p.x = input.data_ptr();
-  p.indices = static_cast<const int64_t*>(places.data_ptr());
+  p.indices = static_cast<const int64_t*>(index_array.data_ptr());
   p.winners = notes ? static_cast<uint32_t*>(winners.data_ptr()) : nullptr;
   p.out = out.data_ptr();
   kernels::pooling::unpool(call.queue(), p);
@@ -100,7 +100,7 @@ Array max_unpool_backward(const Array& grad, const Array& indices, int spatial, 
   check_indices(call, indices, shape, spatial);
   Array out = call.empty(shape, grad.dtype());
   if (out.size() == 0) return out;
-  const Array slope = dense_operand(call, grad), places = index_operand(call, indices);
+  const Array slope = dense_operand(call, grad), index_array = index_operand(call, indices);
   call.writes(out);
   params::Unpool p{};
   p.itemsize = itemsize(grad.dtype());
@@ -108,7 +108,7 @@ Array max_unpool_backward(const Array& grad, const Array& indices, int spatial, 
   p.planes = grad.size() / p.large;
   p.small = out.size() / p.planes;
   p.x = slope.data_ptr();
-  p.indices = static_cast<const int64_t*>(places.data_ptr());
+  p.indices = static_cast<const int64_t*>(index_array.data_ptr());
   p.out = out.data_ptr();
   kernels::pooling::unpool_backward(call.queue(), p);
   call.finish_indices();

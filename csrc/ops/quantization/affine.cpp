@@ -72,12 +72,12 @@ params::ScaleLines lines_of(const Array& x, const QuantizationOptions& o) {
 }
 
 params::ScaleNumbers numbers_of(OpCall& call, const QuantizationNumber& n, DType computation, bool varying,
-                                std::vector<Array>& held) {
+                                std::vector<Array>& operands) {
   if (n.array == nullptr) return {nullptr, computation, n.number};
   const bool convert = varying && n.array->dtype() != computation;
   const Array source = convert ? astype(*n.array, computation, true, call.on()) : *n.array;
-  const void* data = dense(call, source, held);
-  return {data, held.back().dtype(), 0};
+  const void* data = dense(call, source, operands);
+  return {data, operands.back().dtype(), 0};
 }
 
 struct AffineNumbers {
@@ -87,7 +87,7 @@ struct AffineNumbers {
 
 // Fills in all but out. False if x has no elements.
 bool set_affine(OpCall& call, params::Affine& p, const Array& x, DType floating, const AffineNumbers& numbers,
-                std::vector<Array>& held) {
+                std::vector<Array>& operands) {
   const auto& [scale, zero, o] = numbers;
   const Dims shape = number_shape(call, x, o);
   check_shape(call, scale, "a scale", x, shape, o);
@@ -95,9 +95,9 @@ bool set_affine(OpCall& call, params::Affine& p, const Array& x, DType floating,
   if (x.size() == 0) return false;
   p.dtype = floating;
   p.lines = lines_of(x, o);
-  p.scale = numbers_of(call, scale, computed_in(floating), p.lines.varying, held);
-  p.zero = numbers_of(call, zero, computed_in(floating), p.lines.varying, held);
-  p.x = dense(call, x, held);
+  p.scale = numbers_of(call, scale, computed_in(floating), p.lines.varying, operands);
+  p.zero = numbers_of(call, zero, computed_in(floating), p.lines.varying, operands);
+  p.x = dense(call, x, operands);
   return true;
 }
 
@@ -119,11 +119,11 @@ Array quantize(const Array& x, const QuantizationNumber& scale, const Quantizati
   check_floating(call, x, "x");
   check_scale(call, scale, "scale");
   check_zero(call, zero, "zero_point", limits);
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::Affine p{};
   p.low = double(limits.low);
   p.high = double(limits.high);
-  const bool any = set_affine(call, p, x, x.dtype(), {scale, zero, o}, held);
+  const bool any = set_affine(call, p, x, x.dtype(), {scale, zero, o}, operands);
   const Array out = call.empty(x.shape(), dtype);
   if (!any) return out;
   call.writes(out);
@@ -142,13 +142,13 @@ Array dequantize(const Array& q, const QuantizationNumber& scale, const Quantiza
   const Limits limits = byte_limits(call, q.dtype(), {}, {});
   check_scale(call, scale, "scale");
   check_zero(call, zero, "zero_point", limits);
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::Affine p{};
   p.conversion = params::Conversion::dequantize;
   p.is_signed = q.dtype() == DType::int8;
   p.low = double(limits.low);
   p.high = double(limits.high);
-  const bool any = set_affine(call, p, q, dtype, {scale, zero, o}, held);
+  const bool any = set_affine(call, p, q, dtype, {scale, zero, o}, operands);
   const Array out = call.empty(q.shape(), dtype);
   if (!any) return out;
   call.writes(out);
@@ -164,12 +164,12 @@ Array fake_quantize(const Array& x, const QuantizationNumber& scale, const Quant
   check_floating(call, x, "x");
   check_scale(call, scale, "scale");
   check_zero(call, zero, "zero_point", limits, true);
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::Affine p{};
   p.conversion = params::Conversion::fake;
   p.low = double(limits.low);
   p.high = double(limits.high);
-  const bool any = set_affine(call, p, x, x.dtype(), {scale, zero, o}, held);
+  const bool any = set_affine(call, p, x, x.dtype(), {scale, zero, o}, operands);
   const Array out = call.empty(x.shape(), x.dtype());
   if (!any) return out;
   call.writes(out);
@@ -194,13 +194,13 @@ FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, 
                      "convert grad with astype");
   if (!std::isfinite(o.grad_factor))
     throw ValueError(op, "grad_factor=" + number_text(o.grad_factor), "pass a finite number");
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::AffineGradient p{};
   p.of.low = double(limits.low);
   p.of.high = double(limits.high);
   p.factor = o.grad_factor;
   const Dims shape = number_shape(call, x, o);
-  const bool any = set_affine(call, p.of, x, x.dtype(), {scale, zero, o}, held);
+  const bool any = set_affine(call, p.of, x, x.dtype(), {scale, zero, o}, operands);
   FakeQuantizeGradients out{call.empty(x.shape(), x.dtype()), {}, {}};
   const DType computation = computed_in(x.dtype());
   if (o.learned) {
@@ -213,7 +213,7 @@ FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, 
     }
   }
   if (!any) return out;
-  p.grad = dense(call, grad, held);
+  p.grad = dense(call, grad, operands);
   p = kernels::quantization::plan_gradient(call.limits(), p);
   call.writes(out.x);
   p.of.out = out.x.data_ptr();

@@ -68,12 +68,12 @@ Array convolve(Op kind, const Array& x, const Array& weight, int axes, const Qua
   params::ByteWindows w = windows_of(call, x, weight, axes, options);
   const int64_t groups = w.groups, outputs = weight.shape()[0], each = outputs / groups, windows = product(w.windows);
   const int64_t taps = weight.shape()[1] * product(w.kernel);
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::QuantizedEpilogue p{};
-  p.of_cols = product_numbers(call, o.scale_a, o.zero_point_a, {"scale_x", "zero_point_x"}, x.dtype(), 1, held);
+  p.of_cols = product_numbers(call, o.scale_a, o.zero_point_a, {"scale_x", "zero_point_x"}, x.dtype(), 1, operands);
   p.of_rows = product_numbers(call, o.scale_b, o.zero_point_b, {"scale_weight", "zero_point_weight"}, weight.dtype(),
-                              outputs, held);
-  set_result(call, p, o, outputs, held);
+                              outputs, operands);
+  set_result(call, p, o, outputs, operands);
   Dims shape{w.n, outputs};
   for (int d = most - axes; d < most; ++d) shape.push_back(w.windows[d]);
   checked_size(call.name(), Dims{w.n, groups, windows, taps}, 1);
@@ -90,7 +90,7 @@ Array convolve(Op kind, const Array& x, const Array& weight, int axes, const Qua
   p.col_sum_pitch = windows;
   p.terms = taps;
   p.bias_of_rows = true;
-  w.x = static_cast<const uint8_t*>(dense(call, x, held));
+  w.x = static_cast<const uint8_t*>(dense(call, x, operands));
   w.out = static_cast<uint8_t*>(rows.data_ptr());
   w.flip = uint8_t(p.of_cols.shift);
   w.zero = p.of_cols.zero;
@@ -98,8 +98,8 @@ Array convolve(Op kind, const Array& x, const Array& weight, int axes, const Qua
   call.writes(rows);
   if (rows.size() > 0) kernels::quantization::byte_windows(call.queue(), w);
   const Dims whole{w.n, groups, windows};
-  if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, Dims{groups, each}, held);
-  if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, rows, -1, whole, held);
+  if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, Dims{groups, each}, operands);
+  if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, rows, -1, whole, operands);
   // One group is a batch of only the images, which the library takes.
   Array right = matrix_transpose(rows);
   if (groups == 1) {
@@ -107,7 +107,7 @@ Array convolve(Op kind, const Array& x, const Array& weight, int axes, const Qua
     left = reshape(left, matrix, {}, on);
     right = matrix_transpose(reshape(rows, images, {}, on));
   }
-  launch_product(call, p, left, right, out, held);
+  launch_product(call, p, left, right, out, operands);
   return out;
 }
 

@@ -35,13 +35,13 @@ Int4Weights quantize_int4(const Array& weight, int64_t group_size, const Stream&
   Int4Weights out{call.empty(Dims{rows, columns / 2}, DType::uint8), call.empty(groups, weight.dtype()),
                   call.empty(groups, DType::uint8)};
   if (weight.size() == 0) return out;
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::Int4Groups p{};
   p.dtype = weight.dtype();
   p.rows = rows;
   p.columns = columns;
   p.group = group_size;
-  p.weight = const_cast<void*>(dense(call, aligned(call, weight), held));
+  p.weight = const_cast<void*>(dense(call, aligned(call, weight), operands));
   for (const Array* one : {&out.packed, &out.scale, &out.zero_point}) call.writes(*one);
   p.packed = static_cast<uint8_t*>(out.packed.data_ptr());
   p.scale = out.scale.data_ptr();
@@ -81,7 +81,7 @@ Array int4_linear(const Array& x, const Array& packed, const Array& scale, const
   Dims shape = x.shape();
   shape[x.ndim() - 1] = outputs;
   const int64_t rows = columns > 0 ? x.size() / columns : 0;
-  std::vector<Array> held;
+  std::vector<Array> operands;
   if (rows > few_rows && outputs > 0) {
     params::Int4Groups p{};
     p.dtype = x.dtype();
@@ -89,15 +89,15 @@ Array int4_linear(const Array& x, const Array& packed, const Array& scale, const
     p.columns = columns;
     p.group = columns / groups;
     const Array weight = call.empty(Dims{outputs, columns}, x.dtype());
-    p.packed = static_cast<uint8_t*>(const_cast<void*>(dense(call, aligned(call, packed), held)));
+    p.packed = static_cast<uint8_t*>(const_cast<void*>(dense(call, aligned(call, packed), operands)));
     p.scale = const_cast<void*>(
-        dense(call, scale.dtype() == x.dtype() ? scale : astype(scale, x.dtype(), true, call.on()), held));
-    p.zero = static_cast<uint8_t*>(const_cast<void*>(dense(call, zero_point, held)));
+        dense(call, scale.dtype() == x.dtype() ? scale : astype(scale, x.dtype(), true, call.on()), operands));
+    p.zero = static_cast<uint8_t*>(const_cast<void*>(dense(call, zero_point, operands)));
     call.writes(weight);
     p.weight = weight.data_ptr();
     kernels::quantization::int4_decode(call.queue(), p);
-    const Array found = linear(x, weight, bias, {}, call.on());
-    return found.dtype() == x.dtype() ? found : astype(found, x.dtype(), true, call.on());
+    const Array result = linear(x, weight, bias, {}, call.on());
+    return result.dtype() == x.dtype() ? result : astype(result, x.dtype(), true, call.on());
   }
   const Array out = call.empty(shape, x.dtype());
   if (out.size() == 0) return out;
@@ -106,14 +106,14 @@ Array int4_linear(const Array& x, const Array& packed, const Array& scale, const
     return out;
   }
   params::Int4Product p{};
-  p.x = static_cast<const float*>(
-      dense(call, x.dtype() == DType::float32 ? aligned(call, x) : astype(x, DType::float32, true, call.on()), held));
-  p.packed = static_cast<const uint8_t*>(dense(call, aligned(call, packed), held));
-  p.scale = dense(call, scale, held);
-  p.zero = static_cast<const uint8_t*>(dense(call, zero_point, held));
+  p.x = static_cast<const float*>(dense(
+      call, x.dtype() == DType::float32 ? aligned(call, x) : astype(x, DType::float32, true, call.on()), operands));
+  p.packed = static_cast<const uint8_t*>(dense(call, aligned(call, packed), operands));
+  p.scale = dense(call, scale, operands);
+  p.zero = static_cast<const uint8_t*>(dense(call, zero_point, operands));
   p.scale_dtype = scale.dtype();
   if (bias) {
-    p.bias = dense(call, *bias, held);
+    p.bias = dense(call, *bias, operands);
     p.bias_dtype = bias->dtype();
   }
   p.dtype = x.dtype();

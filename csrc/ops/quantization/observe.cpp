@@ -57,12 +57,12 @@ QuantizationParameters quantization_parameters(const Array& min, const Array& ma
                      "pass two arrays of one dtype");
   if (!(o.eps > 0) || !std::isfinite(o.eps))
     throw ValueError(op, "eps=" + number_text(o.eps), "pass a positive finite number");
-  std::vector<Array> held;
+  std::vector<Array> operands;
   QuantizationParameters out{call.empty(min.shape(), DType::float32), call.empty(min.shape(), DType::int32)};
   if (min.size() == 0) return out;
   params::ParameterChoice p{};
-  p.min = dense(call, min, held);
-  p.max = dense(call, max, held);
+  p.min = dense(call, min, operands);
+  p.max = dense(call, max, operands);
   p.dtype = min.dtype();
   p.count = min.size();
   p.symmetric = o.symmetric;
@@ -107,8 +107,8 @@ void observe_range(const Array& x, const Array& min, const Array& max, std::opti
   }
   check_range(call, min, max, shape, x.dtype());
   if (x.size() == 0) return;
-  std::vector<Array> held;
-  p.x = dense(call, source, held);
+  std::vector<Array> operands;
+  p.x = dense(call, source, operands);
   p.dtype = x.dtype();
   p.state_dtype = min.dtype();
   p.min = min.data_ptr();
@@ -132,9 +132,9 @@ void observe_histogram(const Array& x, const Array& histogram, const Array& min,
   check_state(call, histogram, "the histogram", histogram.shape(), DType::float32);
   check_range(call, min, max, {}, x.dtype());
   if (x.size() == 0) return;
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::Observation p{};
-  p.x = dense(call, x, held);
+  p.x = dense(call, x, operands);
   p.dtype = x.dtype();
   p.state_dtype = min.dtype();
   p.outer = p.channels = 1;
@@ -170,11 +170,11 @@ Range histogram_range(const Array& histogram, const Array& min, const Array& max
   check_range(call, min, max, {}, DType::float64);
   if (levels < 2 || levels > 65536)
     throw ValueError(op, "levels=" + std::to_string(levels), "pass a number from 2 to 65536");
-  std::vector<Array> held;
+  std::vector<Array> operands;
   params::HistogramSearch p{};
-  p.histogram = static_cast<const float*>(dense(call, histogram, held));
-  p.min = dense(call, min, held);
-  p.max = dense(call, max, held);
+  p.histogram = static_cast<const float*>(dense(call, histogram, operands));
+  p.min = dense(call, min, operands);
+  p.max = dense(call, max, operands);
   p.state_dtype = min.dtype();
   p.bins = histogram.size();
   p.levels = levels;

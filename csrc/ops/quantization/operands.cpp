@@ -11,12 +11,12 @@ Limits byte_limits(const OpCall& call, DType dtype, std::optional<int64_t> low, 
   if (dtype != DType::int8 && dtype != DType::uint8)
     throw DTypeError(op, "dtype=" + std::string(name(dtype)), "pass int8 or uint8");
   const Limits whole = dtype == DType::int8 ? Limits{-128, 127} : Limits{0, 255};
-  const Limits found{low.value_or(whole.low), high.value_or(whole.high)};
-  if (found.low < whole.low || found.high > whole.high || found.low >= found.high)
-    throw ValueError(op, "quant_min=" + std::to_string(found.low) + " and quant_max=" + std::to_string(found.high),
+  const Limits result{low.value_or(whole.low), high.value_or(whole.high)};
+  if (result.low < whole.low || result.high > whole.high || result.low >= result.high)
+    throw ValueError(op, "quant_min=" + std::to_string(result.low) + " and quant_max=" + std::to_string(result.high),
                      "pass increasing numbers from " + std::to_string(whole.low) + " to " + std::to_string(whole.high) +
                          " for " + std::string(name(dtype)));
-  return found;
+  return result;
 }
 
 void check_byte(const OpCall& call, const Array& q, const char* what) {
@@ -46,10 +46,10 @@ void check_zero(const OpCall& call, const QuantizationNumber& zero, const char* 
                      "pass a number from " + std::to_string(limits.low) + " to " + std::to_string(limits.high));
 }
 
-const void* dense(OpCall& call, const Array& x, std::vector<Array>& held) {
-  held.push_back(x.is_contiguous() ? x : copy(x, call.on()));
-  call.reads(held.back());
-  return held.back().data_ptr();
+const void* dense(OpCall& call, const Array& x, std::vector<Array>& operands) {
+  operands.push_back(x.is_contiguous() ? x : copy(x, call.on()));
+  call.reads(operands.back());
+  return operands.back().data_ptr();
 }
 
 }  // namespace stator::nn

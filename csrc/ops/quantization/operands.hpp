@@ -28,6 +28,6 @@ void check_zero(const OpCall& call, const QuantizationNumber& zero, const char* 
                 bool floating = false);
 
 // x as dense memory that the call reads; kept in `held`.
-const void* dense(OpCall& call, const Array& x, std::vector<Array>& held);
+const void* dense(OpCall& call, const Array& x, std::vector<Array>& operands);
 
 }  // namespace stator::nn

@@ -20,7 +20,7 @@ constexpr int32_t shift_of(DType dtype) { return dtype == DType::uint8 ? 128 : 0
 // One number or an array of them as dense float32 or int32; `step` is 0 for one.
 template <class T>
 const T* numbers(OpCall& call, const Array& x, DType dtype, const char* what, int64_t count, int64_t* step,
-                 std::vector<Array>& held) {
+                 std::vector<Array>& operands) {
   const bool one = x.size() == 1, line = x.size() == count && (x.ndim() == 1 || x.ndim() == 2);
   bool along = line;
   for (int d = 0, longer = 0; along && d < x.ndim(); ++d) along = x.shape()[d] == 1 || ++longer == 1;
@@ -28,7 +28,7 @@ const T* numbers(OpCall& call, const Array& x, DType dtype, const char* what, in
     throw ShapeError(std::string(call.name()), std::string(what) + " of shape " + str(x.shape()),
                      "pass one number, or an array of shape (" + std::to_string(count) + ",)");
   *step = one ? 0 : 1;
-  return static_cast<const T*>(dense(call, x.dtype() == dtype ? x : astype(x, dtype, true, call.on()), held));
+  return static_cast<const T*>(dense(call, x.dtype() == dtype ? x : astype(x, dtype, true, call.on()), operands));
 }
 
 }  // namespace
@@ -38,16 +38,16 @@ Array as_int8(const Array& x, const Stream& on) {
 }
 
 ProductNumbers product_numbers(OpCall& call, const QuantizationNumber& scale, const QuantizationNumber& zero,
-                               NumberNames names, DType operand, int64_t count, std::vector<Array>& held) {
+                               NumberNames names, DType operand, int64_t count, std::vector<Array>& operands) {
   check_scale(call, scale, names.scale);
   check_zero(call, zero, names.zero, byte_limits(call, operand, {}, {}));
   ProductNumbers n{};
   n.shift = shift_of(operand);
   n.zero_number = int32_t(zero.number);
   n.scale_number = float(scale.number);
-  if (zero.array) n.zero = numbers<int32_t>(call, *zero.array, DType::int32, names.zero, count, &n.zero_step, held);
+  if (zero.array) n.zero = numbers<int32_t>(call, *zero.array, DType::int32, names.zero, count, &n.zero_step, operands);
   if (scale.array)
-    n.scale = numbers<float>(call, *scale.array, DType::float32, names.scale, count, &n.scale_step, held);
+    n.scale = numbers<float>(call, *scale.array, DType::float32, names.scale, count, &n.scale_step, operands);
   return n;
 }
 bool is_shifted(const ProductNumbers& n) { return n.zero != nullptr || n.zero_number != n.shift; }
@@ -58,7 +58,7 @@ void check_bytes(const OpCall& call, const Array& a, const char* a_name, const A
 }
 
 void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOptions& o, int64_t count,
-                std::vector<Array>& held) {
+                std::vector<Array>& operands) {
   const std::string op(call.name());
   p.out_dtype = o.dtype;
   p.relu = o.relu;
@@ -67,7 +67,8 @@ void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOption
       throw ValueError(op, "scale_out or zero_point_out with dtype=" + std::string(name(o.dtype)),
                        "pass dtype int8 or uint8, or no such numbers");
   } else if (o.dtype == DType::int8 || o.dtype == DType::uint8) {
-    p.result = product_numbers(call, o.scale_out, o.zero_point_out, {"scale_out", "zero_point_out"}, o.dtype, 1, held);
+    p.result =
+        product_numbers(call, o.scale_out, o.zero_point_out, {"scale_out", "zero_point_out"}, o.dtype, 1, operands);
     p.result.shift = 0;
   } else {
     throw DTypeError(op, "dtype=" + std::string(name(o.dtype)), "pass int8, uint8, float16, bfloat16 or float32");
@@ -78,24 +79,24 @@ void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOption
   if (!(o.bias->shape() == Dims{count}))
     throw ShapeError(op, "a bias of shape " + str(o.bias->shape()),
                      "pass an array of shape (" + std::to_string(count) + ",)");
-  p.bias = dense(call, *o.bias, held);
+  p.bias = dense(call, *o.bias, operands);
   p.bias_dtype = o.bias->dtype();
 }
 
-const int64_t* sums_of(OpCall& call, const Array& x, int64_t axis, const Dims& whole, std::vector<Array>& held) {
+const int64_t* sums_of(OpCall& call, const Array& x, int64_t axis, const Dims& whole, std::vector<Array>& operands) {
   ReduceOptions options;
   options.axes = std::vector<int64_t>{axis};
   options.dtype = DType::int64;
   Array found = sum(x, options, call.on());
   if (found.ndim() > 1 && !(found.shape() == whole)) found = broadcast_to(found, whole);
-  return static_cast<const int64_t*>(dense(call, found, held));
+  return static_cast<const int64_t*>(dense(call, found, operands));
 }
 
 void launch_product(OpCall& call, QuantizedEpilogue& p, const Array& left, const Array& right, const Array& out,
-                    std::vector<Array>& held) {
+                    std::vector<Array>& operands) {
   MatmulOptions options;
   options.dtype = DType::int32;
-  p.x = static_cast<const int32_t*>(dense(call, matmul(left, right, options, call.on()), held));
+  p.x = static_cast<const int32_t*>(dense(call, matmul(left, right, options, call.on()), operands));
   call.writes(out);
   p.out = out.data_ptr();
   kernels::quantization::epilogue(call.queue(), p);
@@ -107,15 +108,15 @@ namespace {
 Array product_of(OpCall& call, const Array& a, const Array& b, const Dims& batch, const Dims& result,
                  const QuantizedProductOptions& o) {
   const int64_t m = a.shape()[a.ndim() - 2], k = a.shape()[a.ndim() - 1], n = b.shape()[b.ndim() - 1];
-  std::vector<Array> held;
+  std::vector<Array> operands;
   QuantizedEpilogue p{};
   const bool layer = call.op() == Op::quantized_linear;
   const NumberNames of_a = layer ? NumberNames{"scale_x", "zero_point_x"} : NumberNames{"scale_a", "zero_point_a"};
   const NumberNames of_b =
       layer ? NumberNames{"scale_weight", "zero_point_weight"} : NumberNames{"scale_b", "zero_point_b"};
-  p.of_rows = product_numbers(call, o.scale_a, o.zero_point_a, of_a, a.dtype(), m, held);
-  p.of_cols = product_numbers(call, o.scale_b, o.zero_point_b, of_b, b.dtype(), n, held);
-  set_result(call, p, o, n, held);
+  p.of_rows = product_numbers(call, o.scale_a, o.zero_point_a, of_a, a.dtype(), m, operands);
+  p.of_cols = product_numbers(call, o.scale_b, o.zero_point_b, of_b, b.dtype(), n, operands);
+  set_result(call, p, o, n, operands);
   const Array out = call.empty(result, o.dtype);
   if (out.size() == 0) return out;
   const Stream on = call.on();
@@ -129,9 +130,9 @@ Array product_of(OpCall& call, const Array& a, const Array& b, const Dims& batch
   cols.push_back(n);
   p.row_sum_period = a.ndim() == 2 ? m : p.rows;
   p.col_sum_pitch = b.ndim() == 2 ? 0 : n;
-  if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, rows, held);
-  if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, right, -2, cols, held);
-  launch_product(call, p, left, right, out, held);
+  if (is_shifted(p.of_cols)) p.row_sums = sums_of(call, left, -1, rows, operands);
+  if (is_shifted(p.of_rows)) p.col_sums = sums_of(call, right, -2, cols, operands);
+  launch_product(call, p, left, right, out, operands);
   return out;
 }
 

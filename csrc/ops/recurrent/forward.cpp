@@ -117,16 +117,16 @@ class Run {
     }
     return chain;
   }
-  RecurrentRows place(const Chain& chain, int64_t index) const {
+  RecurrentRows state_at(const Chain& chain, int64_t index) const {
     return rows_at({chain.between.data_ptr(), all_.hidden}, index * all_.batch * all_.hidden, all_.dtype);
   }
   RecurrentRows before(const Chain& chain, int64_t i, const RecurrentRows& zeros) const {
-    if (i > 0) return place(chain, chain.kept ? all_.time(run_, i) : (i - 1) % 2);
+    if (i > 0) return state_at(chain, chain.kept ? all_.time(run_, i) : (i - 1) % 2);
     return chain.before ? RecurrentRows{chain.before.data_ptr(), all_.hidden} : zeros;
   }
   RecurrentRows after(const Chain& chain, int64_t i) const {
     if (i == all_.steps - 1) return {chain.last.data_ptr(), all_.hidden};
-    return place(chain, chain.kept ? all_.time(run_, i + 1) : i % 2);
+    return state_at(chain, chain.kept ? all_.time(run_, i + 1) : i % 2);
   }
 
   const Layers& all_;

@@ -100,12 +100,12 @@ Coo with_values(const Coo& a, const Array& values, const Stream& stream) {
 
 Csr check(const Csr& a, const Stream& stream) {
   OpCall call(Op::csr_to_dense, {&a.values, &a.indices, &a.indptr}, stream);
-  const Array found = zeros(a.values.backend(), Dims{5}, DType::int64, stream);
+  const Array result = zeros(a.values.backend(), Dims{5}, DType::int64, stream);
   reads(call, a);
-  call.writes(found);
-  kernels::sparse::check(call.queue(), {rows_of(a), static_cast<int64_t*>(found.data_ptr())});
+  call.writes(result);
+  kernels::sparse::check(call.queue(), {rows_of(a), static_cast<int64_t*>(result.data_ptr())});
   int64_t seen[5];
-  found.to_host(seen, stream, call.op());
+  result.to_host(seen, stream, call.op());
   const std::string op = "sparse.check";
   const int64_t last = a.rows == 0 ? last_of(a.indptr, stream, call.op()) : a.nnz();
   if (seen[0] > 0 || (a.rows == 0 && (last != 0 || a.nnz() != 0)))

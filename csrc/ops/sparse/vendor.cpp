@@ -68,13 +68,13 @@ bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const A
 }
 
 bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::SparseSolve& p,
-                     const TriangularSolution& found, const Stream& stream) {
+                     const TriangularSolution& result, const Stream& stream) {
   if (!in(b.dtype(), full) || !a.sorted || !a.unique || !serves(call, {&a})) return false;
-  const auto from = dense_of(b), to = dense_of(found.x);
+  const auto from = dense_of(b), to = dense_of(result.x);
   if (!from || !to || from->by_rows != to->by_rows) return false;
   call.reads(b);
   if (!p.unit) {  // the library does not report a zero on the diagonal
-    assign(found.info, zeros(b.backend(), Dims{}, DType::int64, stream), stream);
+    assign(result.info, zeros(b.backend(), Dims{}, DType::int64, stream), stream);
     kernels::sparse::find_singular(call.queue(), p);
   }
   libs::cuda_sparse_solve(call, matrix_of(a), p.lower, p.unit, *from, *to);

@@ -5,7 +5,7 @@ namespace {
 
 using stator::emulator::runtime::ConditionalCall;
 using stator::emulator::runtime::KernelCall;
-using stator::emulator::runtime::NodePlace;
+using stator::emulator::runtime::NodePosition;
 using stator::runtime::Api;
 
 template <class T>
@@ -17,7 +17,7 @@ void* const* slots(const T* handles) {
   return reinterpret_cast<void* const*>(handles);
 }
 
-NodePlace place_of(cudaGraph_t graph, const cudaGraphNode_t* after, size_t count) {
+NodePosition position_of(cudaGraph_t graph, const cudaGraphNode_t* after, size_t count) {
   return {.graph = graph, .after = slots(after), .count = count};
 }
 
@@ -39,15 +39,15 @@ int set(int (*function)(void*, void*, const C*), cudaGraphExec_t executable, cud
   return function(executable, node, &call);
 }
 
-int add_child(const Api& api, cudaGraphNode_t* node, const NodePlace& place, cudaGraph_t child) {
-  return api.graph.add_child(slots(node), &place, child);
+int add_child(const Api& api, cudaGraphNode_t* node, const NodePosition& position, cudaGraph_t child) {
+  return api.graph.add_child(slots(node), &position, child);
 }
 
 // Conditional nodes are the ones that stator adds by their parameters.
-int add_conditional(const Api& api, cudaGraphNode_t* node, const NodePlace& place, cudaGraphNodeParams& p) {
+int add_conditional(const Api& api, cudaGraphNode_t* node, const NodePosition& position, cudaGraphNodeParams& p) {
   if (p.type != cudaGraphNodeTypeConditional) return cudaErrorNotSupported;
   ConditionalCall call{.handle = p.conditional.handle, .type = p.conditional.type, .size = p.conditional.size};
-  const int code = api.graph.add_conditional(slots(node), &place, &call);
+  const int code = api.graph.add_conditional(slots(node), &position, &call);
   p.conditional.phGraph_out = reinterpret_cast<cudaGraph_t*>(call.bodies);
   return code;
 }
@@ -74,12 +74,12 @@ int capture_info(const Api& api, cudaStream_t stream, cudaStreamCaptureStatus* s
                  cudaGraph_t* graph, const cudaGraphNode_t** nodes, size_t* count) {
   int state = 0;
   uint64_t number = 0;
-  void* held = nullptr;
+  void* captured = nullptr;
   void* const* found = nullptr;
-  if (const int code = api.stream_capture_info(stream, &state, &number, &held, &found, count)) return code;
+  if (const int code = api.stream_capture_info(stream, &state, &number, &captured, &found, count)) return code;
   *status = cudaStreamCaptureStatus(state);
   *id = number;
-  *graph = static_cast<cudaGraph_t>(held);
+  *graph = static_cast<cudaGraph_t>(captured);
   *nodes = reinterpret_cast<const cudaGraphNode_t*>(found);
   return 0;
 }
@@ -114,10 +114,10 @@ STATOR_SHIM(cudaGraphAddNode,
             (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, const cudaGraphEdgeData* data,
              size_t count, cudaGraphNodeParams* parameters),
             (node, graph, after, data, count, parameters),
-            add_conditional(api, node, place_of(graph, after, count), *parameters))
+            add_conditional(api, node, position_of(graph, after, count), *parameters))
 STATOR_SHIM(cudaGraphAddChildGraphNode,
             (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaGraph_t child),
-            (node, graph, after, count, child), add_child(api, node, place_of(graph, after, count), child))
+            (node, graph, after, count, child), add_child(api, node, position_of(graph, after, count), child))
 STATOR_SHIM(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const cudaKernelNodeParams* parameters),
             (node, parameters), set(api.graph.set_kernel, node, call_of(*parameters)))
 

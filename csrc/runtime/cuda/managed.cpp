@@ -32,10 +32,10 @@ Status free_memory(int device, void* pointer, size_t) {
   return released(kind(device) == ManagedKind::migrating ? cudaFree(pointer) : cudaFreeHost(pointer));
 }
 
-cudaMemLocation location_of(int place) {
+cudaMemLocation location_of(int location) {
   cudaMemLocation location{};
-  location.type = place == place::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
-  location.id = std::max(place, 0);
+  location.type = location == location::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  location.id = std::max(location, 0);
   return location;
 }
 
@@ -44,10 +44,11 @@ Status prefetch(ContextHandle handle, const void* pointer, size_t bytes, int to,
   return call(handle, [=] { return cudaMemPrefetchAsync(pointer, bytes, location_of(to), 0, stream_of(stream)); });
 }
 
-Status advise(ContextHandle handle, const void* pointer, size_t bytes, Advice advice, int place) {
+Status advise(ContextHandle handle, const void* pointer, size_t bytes, Advice advice, int location) {
   if (!migrates(handle)) return status::success;
-  return call(handle,
-              [=] { return cudaMemAdvise(pointer, bytes, static_cast<cudaMemoryAdvise>(advice), location_of(place)); });
+  return call(handle, [=] {
+    return cudaMemAdvise(pointer, bytes, static_cast<cudaMemoryAdvise>(advice), location_of(location));
+  });
 }
 
 Status range(ContextHandle handle, const void* pointer, size_t bytes, RangeAdvice* out) {

@@ -7,7 +7,7 @@ namespace {
 
 // The number by which the emulator knows a location: a device's, -1 for the host, and one that no location has for what
 // is neither.
-int place_of(const cudaMemLocation& location) {
+int index_of(const cudaMemLocation& location) {
   if (location.type == cudaMemLocationTypeHost) return -1;
   return location.type == cudaMemLocationTypeDevice && location.id >= 0 ? location.id : INT_MIN;
 }
@@ -20,9 +20,9 @@ STATOR_SHIM(cudaMallocManaged, (void** pointer, size_t bytes, unsigned flags), (
             api.managed_allocate(pointer, bytes, flags))
 STATOR_SHIM(cudaMemPrefetchAsync,
             (const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags, cudaStream_t stream),
-            (pointer, bytes, location, flags, stream), api.prefetch(pointer, bytes, place_of(location), stream))
+            (pointer, bytes, location, flags, stream), api.prefetch(pointer, bytes, index_of(location), stream))
 STATOR_SHIM(cudaMemAdvise, (const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location),
-            (pointer, bytes, advice, location), api.advise(pointer, bytes, advice, place_of(location)))
+            (pointer, bytes, advice, location), api.advise(pointer, bytes, advice, index_of(location)))
 STATOR_SHIM(cudaMemRangeGetAttribute,
             (void* data, size_t size, cudaMemRangeAttribute attribute, const void* pointer, size_t bytes),
             (data, size, attribute, pointer, bytes), api.range_attribute(data, size, attribute, pointer, bytes))

@@ -23,9 +23,9 @@ void Runtime::prefetch(const void* pointer, size_t bytes, int to, StreamHandle s
   check(Call::prefetch, table_.managed->prefetch(context_, pointer, bytes, to, stream), op);
 }
 
-void Runtime::advise(const void* pointer, size_t bytes, Advice advice, int place, uint16_t op) {
+void Runtime::advise(const void* pointer, size_t bytes, Advice advice, int location, uint16_t op) {
   check(Call::advise, enter(Call::advise), op);
-  check(Call::advise, table_.managed->advise(context_, pointer, bytes, advice, place), op);
+  check(Call::advise, table_.managed->advise(context_, pointer, bytes, advice, location), op);
 }
 
 RangeAdvice Runtime::range_advice(const void* pointer, size_t bytes, uint16_t op) {

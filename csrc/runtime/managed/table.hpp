@@ -8,9 +8,9 @@
 
 namespace stator::runtime {
 
-// What was set for all pages of a range; unused locations are place::none.
+// What was set for all pages of a range; unused entries are location::none.
 struct RangeAdvice {
-  int read_mostly = 0, preferred = place::none;
+  int read_mostly = 0, preferred = location::none;
   std::array<int, 32> accessed_by{};
 };
 
@@ -22,7 +22,7 @@ struct ManagedTable {
   int (*free)(int device, void* pointer, size_t bytes);
   // These do nothing where the memory does not migrate.
   int (*prefetch)(void* context, const void* pointer, size_t bytes, int to, void* stream);
-  int (*advise)(void* context, const void* pointer, size_t bytes, Advice, int place);
+  int (*advise)(void* context, const void* pointer, size_t bytes, Advice, int location);
   int (*range)(void* context, const void* pointer, size_t bytes, RangeAdvice* out);
 };
 

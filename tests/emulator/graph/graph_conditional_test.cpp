@@ -86,8 +86,8 @@ struct Conditions : Setting {
   std::vector<void*> node(uint64_t handle, int type, uint32_t size = 1) {
     ConditionalCall call{.handle = handle, .type = type, .size = size};
     void* made = nullptr;
-    const NodePlace place = at(graph_, last_);
-    check(graph.add_conditional(&made, &place, &call) == 0, "a node");
+    const NodePosition position = at(graph_, last_);
+    check(graph.add_conditional(&made, &position, &call) == 0, "a node");
     last_ = {made};
     return std::vector<void*>(call.bodies, call.bodies + size);
   }
@@ -100,8 +100,8 @@ struct Conditions : Setting {
     void* arguments[] = {&values...};
     const KernelCall call{.function = function, .arguments = arguments};
     void* made = nullptr;
-    const NodePlace place = at(to, after);
-    check(graph.add_kernel(&made, &place, &call) == 0, "a kernel");
+    const NodePosition position = at(to, after);
+    check(graph.add_kernel(&made, &position, &call) == 0, "a kernel");
     after = {made};
   }
   // A word, with a value.
@@ -184,8 +184,8 @@ void bodies_hold_conditional_nodes_and_captured_work() {
   std::vector<void*> last = {c.nodes(bodies[0]).back()};
   ConditionalCall call{.handle = inner, .type = loop, .size = 1};
   void* node = nullptr;
-  const NodePlace place = at(bodies[0], last);
-  check(c.graph.add_conditional(&node, &place, &call) == 0, "a node in a body, by a handle of the whole");
+  const NodePosition position = at(bodies[0], last);
+  check(c.graph.add_conditional(&node, &position, &call) == 0, "a node in a body, by a handle of the whole");
   last = {node};
   c.kernel_in(bodies[0], last, &count_down_kernel, outer, outer_left);
   std::vector<void*> inside;
@@ -217,10 +217,10 @@ void handles_and_sizes_are_checked() {
   const uint64_t handle = c.handle(1, 1);
   uint64_t made = 0;
   void* node = nullptr;
-  const NodePlace place = at(c.graph_);
+  const NodePosition position = at(c.graph_);
   const auto added = [&](uint64_t by, int type, uint32_t size) {
     ConditionalCall call{.handle = by, .type = type, .size = size};
-    return c.graph.add_conditional(&node, &place, &call);
+    return c.graph.add_conditional(&node, &position, &call);
   };
   check(c.graph.create_condition(&made, c.graph_, 1, 2) == error::invalid_value, "flags");
   check(added(handle + 4, branch, 1) == error::invalid_value, "no handle of the graph");
@@ -235,7 +235,7 @@ void handles_and_sizes_are_checked() {
   check(c.graph.executable_destroy(executable) == 0 && c.graph.instantiate(&other, c.graph_, 0) == 0, "again");
   check(c.graph.clone(&node, c.graph_) == error::not_supported, "no clone");
   void* const parent = new_graph(c);
-  const NodePlace above = at(parent);
+  const NodePosition above = at(parent);
   check(c.graph.add_child(&node, &above, c.graph_) == error::not_supported, "no child");
 }
 

@@ -53,10 +53,11 @@ void nodes_of_events_are_made_asked_and_changed() {
   using stator::emulator::runtime::EventCall;
   void *const first = new_event(s.api), *const second = new_event(s.api), *const graph = new_graph(s);
   void *record = nullptr, *wait = nullptr;
-  const NodePlace place = at(graph);
+  const NodePosition position = at(graph);
   EventCall call{first};
-  check(s.graph.add_event_record(&record, &place, &call) == 0 && s.graph.add_event_wait(&wait, &place, &call) == 0,
-        "made");
+  check(
+      s.graph.add_event_record(&record, &position, &call) == 0 && s.graph.add_event_wait(&wait, &position, &call) == 0,
+      "made");
   call.event = second;
   check(s.graph.set_event(record, &call) == 0 && s.graph.get_event(record, &call) == 0 && call.event == second, "set");
   check(s.graph.get_event(wait, &call) == 0 && call.event == first, "the other stays");
@@ -67,7 +68,7 @@ void nodes_of_events_are_made_asked_and_changed() {
   check(s.graph.executable_set_event(executable, record, &call) == 0, "changed in the executable graph");
   check(s.graph.launch(executable, s.stream) == 0 && state_of(s, first) == error::not_ready, "the first");
   call.event = graph;
-  check(s.graph.add_event_record(&record, &place, &call) == error::invalid_resource_handle, "no event");
+  check(s.graph.add_event_record(&record, &position, &call) == error::invalid_resource_handle, "no event");
   check(s.api.event_destroy(first) == 0, "destroyed");
   check(s.graph.launch(executable, s.stream) == error::invalid_resource_handle, "before a launch");
 }
@@ -76,10 +77,10 @@ void cooperative_kernels_are_captured_and_marked() {
   const Setting s("one_sm");
   void *const memory = s.memory(1 << 16), *const graph = new_graph(s);
   void* node = nullptr;
-  const NodePlace place = at(graph);
+  const NodePosition position = at(graph);
   Filling filling(memory, 1, 1024);
   filling.call.grid[0] = 16;
-  check(s.graph.add_kernel(&node, &place, &filling.call) == 0, "blocks beyond what is resident");
+  check(s.graph.add_kernel(&node, &position, &filling.call) == 0, "blocks beyond what is resident");
   check(s.graph.set_cooperative(node, 1) == error::cooperative_launch_too_large, "which cannot cooperate");
   filling.call.grid[0] = 2;
   int cooperative = -1;

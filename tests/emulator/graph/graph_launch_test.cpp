@@ -177,15 +177,15 @@ void parameters_of_an_executable_graph_change_for_later_launches() {
   const Setting s;
   void *const memory = s.memory(256), *const other = s.memory(256), *const graph = new_graph(s);
   void *kernel = nullptr, *copy = nullptr, *fill = nullptr;
-  const NodePlace place = at(graph);
+  const NodePosition position = at(graph);
   const Filling seven(memory, 7, 32), eight(memory, 8, 32);
   CopyCall copies{.to = other, .from = memory, .bytes = 4, .kind = inside_device};
   FillCall fills{.to = static_cast<char*>(other) + 128, .value = 1, .element_bytes = 4, .width = 1};
-  s.graph.add_kernel(&kernel, &place, &seven.call);
+  s.graph.add_kernel(&kernel, &position, &seven.call);
   const std::vector after{kernel};
-  const NodePlace second = at(graph, after);
+  const NodePosition second = at(graph, after);
   s.graph.add_copy(&copy, &second, &copies);
-  s.graph.add_fill(&fill, &place, &fills);
+  s.graph.add_fill(&fill, &position, &fills);
   void* const executable = s.executable(graph);
   s.graph.launch(executable, s.stream);
   check(s.graph.executable_set_kernel(executable, kernel, &eight.call) == 0, "changed while a launch is pending");
@@ -293,8 +293,8 @@ void a_child_takes_the_parameters_of_an_equal_graph() {
   void *node = nullptr, *inner = nullptr;
   void* const one = s.captured([&] { launch_fill(s.api, memory, 1, 1, s.stream); });
   void* const two = s.captured([&] { launch_fill(s.api, memory, 2, 1, s.stream); });
-  const NodePlace place = at(graph);
-  s.graph.add_child(&node, &place, one);
+  const NodePosition position = at(graph);
+  s.graph.add_child(&node, &position, one);
   void* const executable = s.executable(graph);
   check(s.graph.executable_set_child(executable, node, two) == 0 && s.launch(executable) == 0, "set");
   check(s.word(memory) == 2, "the other's", s.word(memory));
@@ -326,7 +326,7 @@ void nodes_run_on_their_own_device() {
   void *const stream = new_stream(s.api), *graph = nullptr;
   struct Seen {
     void* memory;
-    Place place;
+    Place position;
   } seen{new_memory(s.api, 64, stream, 1), Place::host};
   s.api.stream_begin_capture(stream, global);
   launch_fill(s.api, seen.memory, 9, 1, stream);
@@ -334,12 +334,12 @@ void nodes_run_on_their_own_device() {
       stream, "work",
       [](void* self) {
         Seen& seen = *static_cast<Seen*>(self);
-        seen.place = stator_emulator_services()->place_of(seen.memory);
+        seen.position = stator_emulator_services()->place_of(seen.memory);
       },
       nullptr, &seen);
   check(s.api.stream_end_capture(stream, &graph) == 0, "captured on the one");
   s.api.set_device(0);
-  check(s.launch(s.executable(graph)) == 0 && seen.place == Place::device, "launched on the other");
+  check(s.launch(s.executable(graph)) == 0 && seen.position == Place::device, "launched on the other");
   uint32_t value = 0;
   check(s.api.copy(&value, seen.memory, sizeof value, to_host, stream) == 0, "read by a stream of its device");
   check(s.api.stream_synchronize(stream) == 0 && value == 9, "the kernel too");

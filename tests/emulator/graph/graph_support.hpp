@@ -11,7 +11,7 @@ using emulator::runtime::FillCall;
 using emulator::runtime::GraphApi;
 using emulator::runtime::HostCall;
 using emulator::runtime::KernelCall;
-using emulator::runtime::NodePlace;
+using emulator::runtime::NodePosition;
 
 enum Mode : int { global = 0, local = 1, relaxed = 2 };
 enum Type : int { kernel_node = 0, copy_node = 1, fill_node = 2, host_node = 3, child_node = 4, empty_node = 5 };
@@ -95,7 +95,7 @@ inline void* new_graph(const Setting& s) {
   return made;
 }
 
-inline NodePlace at(void* graph, const std::vector<void*>& after = {}) {
+inline NodePosition at(void* graph, const std::vector<void*>& after = {}) {
   return {.graph = graph, .after = after.data(), .count = after.size()};
 }
 
@@ -112,9 +112,9 @@ struct Letter {
 
 inline void* add_letter(const Setting& s, void* graph, Letter& letter, const std::vector<void*>& after = {}) {
   void* node = nullptr;
-  const NodePlace place = at(graph, after);
+  const NodePosition position = at(graph, after);
   const HostCall call = letter.call();
-  check(s.graph.add_host(&node, &place, &call) == 0 && node, "a node");
+  check(s.graph.add_host(&node, &position, &call) == 0 && node, "a node");
   return node;
 }
 

@@ -50,15 +50,15 @@ Flow move_matrices(Warp& w, const Instruction& i, uint32_t mask) {
 // The elements of a 16 x K and of a K x 8 fragment that lane l holds in element e of a register file of `per` elements
 // a register. Rows come in groups of lanes of four; columns within a group; further registers add 8 rows, then half of
 // K.
-struct Place {
+struct Position {
   unsigned row, column;
 };
-Place place_a(unsigned l, unsigned e, unsigned per, unsigned registers) {
+Position position_a(unsigned l, unsigned e, unsigned per, unsigned registers) {
   const unsigned r = e / per, half = registers / 2;  // registers: 1, 2 or 4
   const unsigned row = l / 4 + (registers > 1 && r % 2 ? 8 : 0);
   return {row, l % 4 * per + e % per + (half > 1 && r >= 2 ? 4 * per : 0)};
 }
-Place place_b(unsigned l, unsigned e, unsigned per) { return {l % 4 * per + e % per + e / per * 4 * per, l / 4}; }
+Position position_b(unsigned l, unsigned e, unsigned per) { return {l % 4 * per + e % per + e / per * 4 * per, l / 4}; }
 
 enum class Element { f16, bf16, tf32, s8, u8, f64 };
 constexpr unsigned bits_of(Element e) {
@@ -99,11 +99,11 @@ Flow multiply(Warp& w, const Instruction& i, uint32_t mask) {
   };
   for (unsigned l = 0; l < lanes; ++l) {
     for (unsigned e = 0; e < elements_a; ++e) {
-      const Place p = place_a(l, e, per_a, registers_a);
+      const Position p = position_a(l, e, per_a, registers_a);
       left[p.row][p.column] = element(w, a, A, l, e);
     }
     for (unsigned e = 0; e < elements_b; ++e) {
-      const Place p = place_b(l, e, per_a);
+      const Position p = position_b(l, e, per_a);
       right[p.row][p.column] = element(w, b, B, l, e);
     }
   }

@@ -51,7 +51,7 @@ struct ConditionalCall {
 };
 
 // Where a new node goes.
-struct NodePlace {
+struct NodePosition {
   void* graph = nullptr;
   void* const* after = nullptr;
   size_t count = 0;
@@ -71,14 +71,14 @@ struct GraphApi {
   int (*remove_edges)(void* graph, void* const* from, void* const* to, size_t count);
   int (*write_dot)(void* graph, const char* path, unsigned flags);
 
-  int (*add_kernel)(void** node, const NodePlace* place, const KernelCall* call);
-  int (*add_copy)(void** node, const NodePlace* place, const CopyCall* call);
-  int (*add_fill)(void** node, const NodePlace* place, const FillCall* call);
-  int (*add_host)(void** node, const NodePlace* place, const HostCall* call);
-  int (*add_event_record)(void** node, const NodePlace* place, const EventCall* call);
-  int (*add_event_wait)(void** node, const NodePlace* place, const EventCall* call);
-  int (*add_empty)(void** node, const NodePlace* place);
-  int (*add_child)(void** node, const NodePlace* place, void* child);
+  int (*add_kernel)(void** node, const NodePosition* position, const KernelCall* call);
+  int (*add_copy)(void** node, const NodePosition* position, const CopyCall* call);
+  int (*add_fill)(void** node, const NodePosition* position, const FillCall* call);
+  int (*add_host)(void** node, const NodePosition* position, const HostCall* call);
+  int (*add_event_record)(void** node, const NodePosition* position, const EventCall* call);
+  int (*add_event_wait)(void** node, const NodePosition* position, const EventCall* call);
+  int (*add_empty)(void** node, const NodePosition* position);
+  int (*add_child)(void** node, const NodePosition* position, void* child);
   int (*node_destroy)(void* node);
   int (*node_type)(void* node, int* type);
   int (*node_dependencies)(void* node, void** nodes, size_t* count);
@@ -116,7 +116,7 @@ struct GraphApi {
   int (*get_enabled)(void* executable, void* node, unsigned* enabled);
 
   int (*create_condition)(uint64_t* handle, void* graph, unsigned value, unsigned flags);
-  int (*add_conditional)(void** node, const NodePlace* place, ConditionalCall* call);
+  int (*add_conditional)(void** node, const NodePosition* position, ConditionalCall* call);
 };
 
 }  // namespace stator::emulator::runtime

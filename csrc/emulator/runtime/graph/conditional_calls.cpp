@@ -27,10 +27,10 @@ std::shared_ptr<Condition> find_condition(const Graph& graph, uint64_t handle) {
   return graph.owner ? find_condition(*graph.owner->graph, handle) : nullptr;
 }
 
-int add(void** out, const NodePlace* place, ConditionalCall* call) {
+int add(void** out, const NodePosition* position, ConditionalCall* call) {
   using Kind = ConditionalOperation::Kind;
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
-    const std::shared_ptr<Graph> graph = s.graphs.find(place->graph);
+    const std::shared_ptr<Graph> graph = s.graphs.find(position->graph);
     const std::shared_ptr<Condition> condition = graph ? find_condition(*graph, call->handle) : nullptr;
     const auto kind = Kind(call->type);
     const uint32_t most = kind == Kind::branch ? 2 : kind == Kind::loop ? 1 : UINT32_MAX;
@@ -39,7 +39,7 @@ int add(void** out, const NodePlace* place, ConditionalCall* call) {
     std::vector<std::shared_ptr<Graph>> bodies(call->size);
     for (auto& body : bodies) body = std::make_shared<Graph>();
     const auto operation = std::make_shared<ConditionalOperation>(condition, kind);
-    if (const int code = add_node(s, *place, operation, bodies, out)) return code;
+    if (const int code = add_node(s, *position, operation, bodies, out)) return code;
     Node& node = *s.graphs.find_node(*out);
     for (const auto& body : bodies) node.body_handles.push_back(body->handle);
     call->bodies = node.body_handles.data();

@@ -72,19 +72,19 @@ std::string label_of(const Node& node, uint32_t flags) {
 }
 
 std::string body(const Graph& graph, const std::string& name, uint32_t flags) {
-  const auto places = graph.places();
+  const auto indices = graph.indices();
   const auto node_name = [&](const Node* node) {
-    return "\"" + name + "_node_" + std::to_string(places.at(node)) + "\"";
+    return "\"" + name + "_node_" + std::to_string(indices.at(node)) + "\"";
   };
   std::string text = "subgraph cluster_" + name + " {\nlabel=\"" + name + "\";\n";
   for (const auto& node : graph.nodes) {
     const std::string mine = node_name(node.get());
-    text += mine + " [shape=box label=\"" + std::to_string(places.at(node.get())) + "\\n" + label_of(*node, flags) +
+    text += mine + " [shape=box label=\"" + std::to_string(indices.at(node.get())) + "\\n" + label_of(*node, flags) +
             "\"];\n";
     for (const Node* before : node->dependencies) text += node_name(before) + " -> " + mine + ";\n";
     for (size_t i = 0; i < node->bodies.size(); ++i)
       text +=
-          body(*node->bodies[i], name + "_" + std::to_string(places.at(node.get())) + "_" + std::to_string(i), flags);
+          body(*node->bodies[i], name + "_" + std::to_string(indices.at(node.get())) + "_" + std::to_string(i), flags);
   }
   return text + "}\n";
 }

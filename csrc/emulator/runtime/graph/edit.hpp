@@ -38,8 +38,8 @@ inline int give(const std::vector<void*>& found, void** out, size_t* count) {
 }
 
 // Adds a node to the graph of the `NodePlace`, with handles.
-int add_node(System& s, const NodePlace& place, OperationPointer operation, std::vector<std::shared_ptr<Graph>> bodies,
-             void** out);
+int add_node(System& s, const NodePosition& position, OperationPointer operation,
+             std::vector<std::shared_ptr<Graph>> bodies, void** out);
 // An operation of the same type as another one and on its device, with other parameters.
 int make_like(System& s, const Operation& old, const KernelCall& call, OperationPointer* out);
 int make_like(System& s, const Operation& old, const CopyCall& call, OperationPointer* out);

@@ -62,10 +62,10 @@ int destroy_executable(void* handle) {
   std::shared_ptr<Graph> dropped;  // without the lock
   return call([&](System& s) {
     const Scheduler::Lock lock = s.scheduler.lock();
-    const auto place = s.graphs.executables.find(handle);
-    if (place == s.graphs.executables.end()) return error::invalid_value;
-    dropped = std::move(place->second.image);
-    s.graphs.executables.erase(place);
+    const auto entry = s.graphs.executables.find(handle);
+    if (entry == s.graphs.executables.end()) return error::invalid_value;
+    dropped = std::move(entry->second.image);
+    s.graphs.executables.erase(entry);
     return here(s).error();
   });
 }
@@ -90,13 +90,13 @@ int find_events(System& s, const Graph& image, LaunchEvents* events) {
       if (const int code = find_events(s, *body, events)) return code;
     const auto* const by = dynamic_cast<const EventOperation*>(node->operation.get());
     if (!by) continue;
-    const auto place = s.events.find(by->event);
-    if (place == s.events.end()) return error::invalid_resource_handle;
+    const auto entry = s.events.find(by->event);
+    if (entry == s.events.end()) return error::invalid_resource_handle;
     if (node->type() == NodeType::event_record) {
       events->recorded.emplace_back(by->event, node.get());
       events->times[node.get()] = std::make_shared<Clock::time_point>();
-    } else if (!place->second.capture) {
-      events->after.push_back(place->second.point);
+    } else if (!entry->second.capture) {
+      events->after.push_back(entry->second.point);
     }
   }
   return error::success;
@@ -125,8 +125,8 @@ int launch(void* handle, void* stream_handle) {
     };
     const Point point = submit(s, lock, stream, {.what = "cudaGraphLaunch", .run = run, .after = events.after});
     for (const auto& [handle_of, node] : events.recorded)
-      if (const auto place = s.events.find(handle_of); place != s.events.end())
-        place->second.note_record(point, events.times.at(node));
+      if (const auto entry = s.events.find(handle_of); entry != s.events.end())
+        entry->second.note_record(point, events.times.at(node));
     // It may have been destroyed by another thread while work ran.
     if (Executable* const kept = s.graphs.find_executable(handle)) kept->last = point;
     return error::success;

@@ -15,21 +15,21 @@ Node* Graph::add(OperationPointer operation, std::span<Node* const> dependencies
   return nodes.emplace_back(std::move(made)).get();
 }
 
-std::unordered_map<const Node*, size_t> Graph::places() const {
+std::unordered_map<const Node*, size_t> Graph::indices() const {
   std::unordered_map<const Node*, size_t> found;
   for (size_t i = 0; i < nodes.size(); ++i) found[nodes[i].get()] = i;
   return found;
 }
 
 bool Graph::ordered() const {
-  const auto place = places();
+  const auto index = indices();
   std::vector<size_t> missing(nodes.size());
   std::vector<std::vector<size_t>> dependents(nodes.size());
   std::vector<size_t> ready;
   for (size_t i = 0; i < nodes.size(); ++i) {
     missing[i] = nodes[i]->dependencies.size();
     if (!missing[i]) ready.push_back(i);
-    for (const Node* before : nodes[i]->dependencies) dependents[place.at(before)].push_back(i);
+    for (const Node* before : nodes[i]->dependencies) dependents[index.at(before)].push_back(i);
   }
   size_t done = 0;
   for (; !ready.empty(); ++done) {
@@ -52,18 +52,18 @@ bool Graph::contains(NodeType type) const {
 }
 
 std::shared_ptr<Graph> Graphs::find(void* graph) const {
-  const auto place = graphs.find(graph);
-  return place == graphs.end() ? nullptr : place->second;
+  const auto entry = graphs.find(graph);
+  return entry == graphs.end() ? nullptr : entry->second;
 }
 
 Node* Graphs::find_node(void* node) const {
-  const auto place = nodes.find(node);
-  return place == nodes.end() ? nullptr : place->second;
+  const auto entry = nodes.find(node);
+  return entry == nodes.end() ? nullptr : entry->second;
 }
 
 Executable* Graphs::find_executable(void* executable) {
-  const auto place = executables.find(executable);
-  return place == executables.end() ? nullptr : &place->second;
+  const auto entry = executables.find(executable);
+  return entry == executables.end() ? nullptr : &entry->second;
 }
 
 std::shared_ptr<Graph> copy_of(const Graph& of) {

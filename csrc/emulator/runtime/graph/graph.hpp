@@ -63,7 +63,7 @@ struct Graph {
 
   Node* add(OperationPointer operation, std::span<Node* const> dependencies, std::string what);
   // The nodes' positions by their addresses.
-  std::unordered_map<const Node*, size_t> places() const;
+  std::unordered_map<const Node*, size_t> indices() const;
   // All nodes can run: there is no cycle.
   bool ordered() const;
   // Whether any node, those of bodies included, is of the type.

@@ -22,9 +22,9 @@ int make(System&, Device& device, const HostCall& call, OperationPointer* out) {
 }
 
 int make_event(System& s, NodeType type, const EventCall& call, OperationPointer* out) {
-  const auto place = s.events.find(call.event);
-  if (place == s.events.end()) return error::invalid_resource_handle;
-  *out = std::make_shared<EventOperation>(type, place->second.device, call.event);
+  const auto entry = s.events.find(call.event);
+  if (entry == s.events.end()) return error::invalid_resource_handle;
+  *out = std::make_shared<EventOperation>(type, entry->second.device, call.event);
   return error::success;
 }
 
@@ -43,12 +43,12 @@ EventCall call_of(const EventOperation& o) { return {.event = o.event}; }
 HostCall call_of(const HostOperation& o) { return {.function = o.function, .argument = o.argument}; }
 
 // Where to place a new node. False unless the graph and each of the nodes exist, these once each in the graph.
-bool find_place(System& s, const NodePlace& place, Graph** graph, std::vector<Node*>* after) {
-  const std::shared_ptr<Graph> found = s.graphs.find(place.graph);
+bool find_position(System& s, const NodePosition& position, Graph** graph, std::vector<Node*>* after) {
+  const std::shared_ptr<Graph> found = s.graphs.find(position.graph);
   if (!found) return false;
   *graph = found.get();
-  for (size_t i = 0; i < place.count; ++i) {
-    Node* const node = s.graphs.find_node(place.after[i]);
+  for (size_t i = 0; i < position.count; ++i) {
+    Node* const node = s.graphs.find_node(position.after[i]);
     if (!node || node->graph != found.get() || std::find(after->begin(), after->end(), node) != after->end())
       return false;
     after->push_back(node);
@@ -57,35 +57,35 @@ bool find_place(System& s, const NodePlace& place, Graph** graph, std::vector<No
 }
 
 template <class Call>
-int add(void** out, const NodePlace* place, const Call* call) {
+int add(void** out, const NodePosition* position, const Call* call) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
     OperationPointer operation;
     if (const int code = make(s, device, *call, &operation)) return code;
-    return add_node(s, *place, std::move(operation), {}, out);
+    return add_node(s, *position, std::move(operation), {}, out);
   });
 }
 
 template <NodeType type>
-int add_event(void** out, const NodePlace* place, const EventCall* call) {
+int add_event(void** out, const NodePosition* position, const EventCall* call) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     OperationPointer operation;
     if (const int code = make_event(s, type, *call, &operation)) return code;
-    return add_node(s, *place, std::move(operation), {}, out);
+    return add_node(s, *position, std::move(operation), {}, out);
   });
 }
 
-int add_empty(void** out, const NodePlace* place) {
+int add_empty(void** out, const NodePosition* position) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
-    return add_node(s, *place, std::make_shared<Operation>(NodeType::empty, &device, ""), {}, out);
+    return add_node(s, *position, std::make_shared<Operation>(NodeType::empty, &device, ""), {}, out);
   });
 }
 
-int add_child(void** out, const NodePlace* place, void* child) {
+int add_child(void** out, const NodePosition* position, void* child) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
     const std::shared_ptr<Graph> graph = s.graphs.find(child);
     if (!graph) return error::invalid_value;
     if (graph->contains(NodeType::conditional)) return error::not_supported;
-    return add_node(s, *place, std::make_shared<Operation>(NodeType::graph, &device, ""), {copy_of(*graph)}, out);
+    return add_node(s, *position, std::make_shared<Operation>(NodeType::graph, &device, ""), {copy_of(*graph)}, out);
   });
 }
 
@@ -101,10 +101,10 @@ int destroy_node(void* handle) {
     for (const auto& stream : s.scheduler.streams()) forget(stream->captured, &node);
     for (auto& [key, event] : s.events) forget(event.captured, &node);
     release_name(s, node);
-    const auto place =
+    const auto entry =
         std::find_if(siblings.begin(), siblings.end(), [&](const auto& other) { return other.get() == &node; });
-    dropped = std::move(*place);
-    siblings.erase(place);
+    dropped = std::move(*entry);
+    siblings.erase(entry);
     return error::success;
   });
 }
@@ -142,22 +142,22 @@ constexpr NodeType type_of(const HostOperation*) { return NodeType::host; }
 
 int get_event(void* handle, EventCall* out) {
   return node_call(handle, [&](System&, Node& node) {
-    const auto* const held = dynamic_cast<const EventOperation*>(node.operation.get());
-    if (!held) return error::invalid_value;
-    *out = call_of(*held);
+    const auto* const typed = dynamic_cast<const EventOperation*>(node.operation.get());
+    if (!typed) return error::invalid_value;
+    *out = call_of(*typed);
     return error::success;
   });
 }
 
 // A node may be of the type and have no call of its own, such as a vendor library's kernels: the caller does not know
 // their functions.
-template <class Held, class Call>
+template <class OperationType, class Call>
 int get(void* handle, Call* out) {
   return node_call(handle, [&](System&, Node& node) {
-    const auto* const held = dynamic_cast<const Held*>(node.operation.get());
-    if (node.type() != type_of(held)) return error::invalid_value;
-    if (!held) return error::invalid_device_function;
-    *out = call_of(*held);
+    const auto* const typed = dynamic_cast<const OperationType*>(node.operation.get());
+    if (node.type() != type_of(typed)) return error::invalid_value;
+    if (!typed) return error::invalid_device_function;
+    *out = call_of(*typed);
     return error::success;
   });
 }
@@ -182,12 +182,12 @@ int get_cooperative(void* handle, int* cooperative) {
 
 int set_cooperative(void* handle, int cooperative) {
   return node_call(handle, [&](System&, Node& node) {
-    const auto* const held = dynamic_cast<const KernelOperation*>(node.operation.get());
-    if (!held) return error::invalid_value;
-    KernelCall call = call_of(*held);
+    const auto* const typed = dynamic_cast<const KernelOperation*>(node.operation.get());
+    if (!typed) return error::invalid_value;
+    KernelCall call = call_of(*typed);
     call.cooperative = cooperative != 0;
     OperationPointer made;
-    if (const int code = make_kernel(*held->device, call, &made)) return code;
+    if (const int code = make_kernel(*typed->device, call, &made)) return code;
     node.operation = std::move(made);
     return error::success;
   });
@@ -203,11 +203,11 @@ int get_child(void* handle, void** graph) {
 
 }  // namespace
 
-int add_node(System& s, const NodePlace& place, OperationPointer operation, std::vector<std::shared_ptr<Graph>> bodies,
-             void** out) {
+int add_node(System& s, const NodePosition& position, OperationPointer operation,
+             std::vector<std::shared_ptr<Graph>> bodies, void** out) {
   Graph* graph = nullptr;
   std::vector<Node*> after;
-  if (!find_place(s, place, &graph, &after)) return error::invalid_value;
+  if (!find_position(s, position, &graph, &after)) return error::invalid_value;
   std::string what = operation->what;
   Node& node = *graph->add(std::move(operation), after, std::move(what));
   node.bodies = std::move(bodies);

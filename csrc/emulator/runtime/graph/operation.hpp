@@ -97,7 +97,7 @@ struct CopyOperation : Operation {
   explicit CopyOperation(Device* on) : Operation(NodeType::copy, on, "cudaMemcpyAsync") {}
   Report run() const override;
   // Whether the memory is of the same kinds and devices, so that one may stand in a graph for the other.
-  bool same_places(const CopyOperation& other) const {
+  bool same_memory(const CopyOperation& other) const {
     return to_device == other.to_device && from_device == other.from_device && to_kind == other.to_kind &&
            from_kind == other.from_kind;
   }

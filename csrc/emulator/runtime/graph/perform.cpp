@@ -69,13 +69,13 @@ bool perform(const Node& node, Launch& launch) {
 }
 
 bool perform(const Graph& graph, Launch& launch) {
-  const auto place = graph.places();
+  const auto index = graph.indices();
   std::vector<size_t> missing(graph.nodes.size()), ready;
   std::vector<std::vector<size_t>> dependents(graph.nodes.size());
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     missing[i] = graph.nodes[i]->dependencies.size();
     if (!missing[i]) ready.push_back(i);
-    for (const Node* before : graph.nodes[i]->dependencies) dependents[place.at(before)].push_back(i);
+    for (const Node* before : graph.nodes[i]->dependencies) dependents[index.at(before)].push_back(i);
   }
   while (!ready.empty()) {
     const auto chosen = ready.begin() + ptrdiff_t(launch.choose(ready.size()));

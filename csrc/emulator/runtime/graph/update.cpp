@@ -29,7 +29,7 @@ Update replaceable(const Operation& old, const Operation& by) {
     }
     case NodeType::copy: {
       const auto &before = static_cast<const CopyOperation&>(old), &after = static_cast<const CopyOperation&>(by);
-      return before.same_places(after) ? Update::success : Update::parameters;
+      return before.same_memory(after) ? Update::success : Update::parameters;
     }
     case NodeType::fill: {
       const auto &before = static_cast<const FillOperation&>(old), &after = static_cast<const FillOperation&>(by);
@@ -55,12 +55,12 @@ Update replaceable(const Operation& old, const Operation& by) {
 
 UpdateResult compare(const Graph& image, const Graph& by) {
   if (image.nodes.size() != by.nodes.size()) return {.result = Update::topology};
-  const auto old_places = image.places(), places = by.places();
+  const auto old_indices = image.indices(), indices = by.indices();
   for (size_t i = 0; i < by.nodes.size(); ++i) {
     const Node &old = *image.nodes[i], &node = *by.nodes[i];
     if (old.dependencies.size() != node.dependencies.size()) return {.result = Update::topology, .node = &node};
     for (size_t k = 0; k < node.dependencies.size(); ++k)
-      if (old_places.at(old.dependencies[k]) != places.at(node.dependencies[k]))
+      if (old_indices.at(old.dependencies[k]) != indices.at(node.dependencies[k]))
         return {.result = Update::topology, .node = &node, .from = node.dependencies[k]};
     const Update result = compare_nodes(old, node);
     if (result != Update::success) return {.result = result, .node = &node};

@@ -100,7 +100,7 @@ bool readable_by_host(const char* what, const void* pointer, uint64_t alignment)
     complain(what, "A factor is not aligned as the library's type is.");
     return false;
   }
-  if (services().place_of(pointer) != Place::device) return true;
+  if (services().pointer_type(pointer) != PointerType::device) return true;
   complain(what, "A pointer to memory of the device was given where the host reads.");
   return false;
 }

@@ -9,7 +9,7 @@
 
 namespace stator::emulator::vendor {
 
-using emulator::Place;
+using emulator::PointerType;
 using emulator::Range;
 using emulator::Services;
 
@@ -18,10 +18,10 @@ const Services& services();
 // Runs the work in stream order; 0, or the cudaError_t that refused it. The work is called as often as the stream says.
 template <class Work>
 int enqueue(void* stream, const char* what, Work work) {
-  Work* const held = new Work(std::move(work));
+  Work* const owned = new Work(std::move(work));
   return services().enqueue(
       stream, what, [](void* argument) { (*static_cast<Work*>(argument))(); },
-      [](void* argument) { delete static_cast<Work*>(argument); }, held);
+      [](void* argument) { delete static_cast<Work*>(argument); }, owned);
 }
 
 // A pattern in a workspace that other work must not change, and whether it is still there; in 8 bytes or more.

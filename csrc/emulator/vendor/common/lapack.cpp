@@ -23,12 +23,12 @@ std::string own_folder() {
 
 void* open_library() {
   const char* const chosen = std::getenv("STATOR_OPENBLAS");
-  std::vector<std::string> places;
-  if (chosen && *chosen) places.push_back(chosen);
-  places.push_back(own_folder() + "/../../scipy_openblas32/lib/libscipy_openblas.so");
-  places.push_back("libscipy_openblas.so");
-  for (const std::string& place : places)
-    if (void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  std::vector<std::string> candidates;
+  if (chosen && *chosen) candidates.push_back(chosen);
+  candidates.push_back(own_folder() + "/../../scipy_openblas32/lib/libscipy_openblas.so");
+  candidates.push_back("libscipy_openblas.so");
+  for (const std::string& candidate : candidates)
+    if (void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   return nullptr;
 }
 

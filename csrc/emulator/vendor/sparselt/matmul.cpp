@@ -32,7 +32,7 @@ struct Groups {
     return along_columns ? matrix.at(line, position) : matrix.at(position, line);
   }
   char* values(void* compressed) const { return static_cast<char*>(compressed) + header; }
-  uint8_t* places(void* compressed) const {
+  uint8_t* positions(void* compressed) const {
     return static_cast<uint8_t*>(compressed) + header + uint64_t(lines() * length()) / 2 * size_of(matrix.type);
   }
 };
@@ -41,7 +41,7 @@ struct Groups {
 bool compress(const Groups& g, const char* dense, void* compressed) {
   const uint64_t item = size_of(g.matrix.type);
   char* value = g.values(compressed);
-  uint8_t* place = g.places(compressed);
+  uint8_t* position = g.positions(compressed);
   for (int64_t line = 0; line < g.lines(); ++line)
     for (int64_t first = 0; first < g.length(); first += g.size) {
       int64_t kept = 0;
@@ -53,7 +53,7 @@ bool compress(const Groups& g, const char* dense, void* compressed) {
         if (kept == g.kept) return false;
         std::memcpy(value, element, item);
         value += item;
-        *place++ = uint8_t(i);
+        *position++ = uint8_t(i);
         ++kept;
       }
     }
@@ -65,11 +65,11 @@ std::vector<char> expand(const Groups& g, void* compressed) {
   const Range all = g.matrix.range(nullptr);
   std::vector<char> dense(all.pitch * all.rows);
   const char* value = g.values(compressed);
-  const uint8_t* place = g.places(compressed);
+  const uint8_t* position = g.positions(compressed);
   for (int64_t line = 0; line < g.lines(); ++line)
     for (int64_t first = 0; first < g.length(); first += g.size)
       for (int64_t i = 0; i < g.kept; ++i, value += item)
-        std::memcpy(dense.data() + uint64_t(g.at(line, first + *place++)) * item, value, item);
+        std::memcpy(dense.data() + uint64_t(g.at(line, first + *position++)) * item, value, item);
   return dense;
 }
 

@@ -48,7 +48,7 @@ Status describe(const void* handle, const char* what, void* made, Descriptor d, 
   if (d.structured && d.type == Type::r32i) return Status::not_supported;
   const uint64_t most = (uint64_t(1) << 32) / size_of(d.type);
   if (uint64_t(d.ld) * uint64_t(d.by_rows() ? d.rows : d.columns) >= most) return Status::not_supported;
-  return place(descriptors, made, d);
+  return put_object(descriptors, made, d);
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ STATOR_VENDOR(Status, cusparseLtInit, (void* handle), (handle)) {
   if (!handle) return Status::invalid_value;
   const int device = services().current_device();
   if (services().compute_capability(device) < 80) return Status::arch_mismatch;
-  return place(handles, handle, Handle{device});
+  return put_object(handles, handle, Handle{device});
 }
-STATOR_VENDOR(Status, cusparseLtDestroy, (const void* handle), (handle)) { return take_away(handles, handle); }
+STATOR_VENDOR(Status, cusparseLtDestroy, (const void* handle), (handle)) { return remove_object(handles, handle); }
 STATOR_VENDOR(const char*, cusparseLtGetErrorName, (Status status), (status)) { return sparse::name_of(status); }
 STATOR_VENDOR(Status, cusparseLtGetProperty, (Property property, int* value), (property, value)) {
   if (!value) return Status::invalid_value;
@@ -91,5 +91,5 @@ STATOR_VENDOR(Status, cusparseLtStructuredDescriptorInit,
                   alignment);
 }
 STATOR_VENDOR(Status, cusparseLtMatDescriptorDestroy, (const void* object), (object)) {
-  return take_away(descriptors, object);
+  return remove_object(descriptors, object);
 }

@@ -28,14 +28,14 @@ T* behind(const Registry<T>& registry, const void* opaque) {
 }
 // Fills the caller's bytes, all of them.
 template <class T>
-Status place(Registry<T>& registry, void* opaque, T object) {
+Status put_object(Registry<T>& registry, void* opaque, T object) {
   std::memset(opaque, 0xa5, opaque_bytes);
   const void* const pointer = registry.add(std::make_unique<T>(std::move(object)));
   std::memcpy(opaque, &pointer, sizeof(pointer));
   return Status::success;
 }
 template <class T>
-Status take_away(Registry<T>& registry, const void* opaque) {
+Status remove_object(Registry<T>& registry, const void* opaque) {
   const T* const found = behind(registry, opaque);
   return found && registry.remove(found) ? Status::success : Status::invalid_value;
 }

@@ -69,10 +69,10 @@ STATOR_VENDOR(Status, cusparseLtMatmulAlgSelectionInit,
   Status status = Status::success;
   if (!use(handle, "cusparseLtMatmulAlgSelectionInit", status)) return status;
   if (Matmul found; !made || !stored_in(matmul, found) || algorithm != 0) return Status::invalid_value;
-  return place(algorithms, made, Algorithm{});
+  return put_object(algorithms, made, Algorithm{});
 }
 STATOR_VENDOR(Status, cusparseLtMatmulAlgSelectionDestroy, (const void* object), (object)) {
-  return take_away(algorithms, object);
+  return remove_object(algorithms, object);
 }
 
 STATOR_VENDOR(Status, cusparseLtMatmulPlanInit,
@@ -92,9 +92,11 @@ STATOR_VENDOR(Status, cusparseLtMatmulPlanInit,
   plan.compressed = (32 + elements / 2 * size_of(s.type) + elements / 2 + 15) / 16 * 16;
   plan.buffer = choose(2) ? 0 : 256;
   plan.workspace = choose(3) == 2 ? 0 : 4096 + 1024 * choose(3);
-  return place(plans, made, plan);
+  return put_object(plans, made, plan);
 }
-STATOR_VENDOR(Status, cusparseLtMatmulPlanDestroy, (const void* object), (object)) { return take_away(plans, object); }
+STATOR_VENDOR(Status, cusparseLtMatmulPlanDestroy, (const void* object), (object)) {
+  return remove_object(plans, object);
+}
 
 STATOR_VENDOR(Status, cusparseLtMatmulGetWorkspace, (const void* handle, const void* plan, size_t* bytes),
               (handle, plan, bytes)) {

@@ -28,21 +28,21 @@ enum class Advice : uint8_t {
 };
 
 // Locations are indices of devices of the backend's type, or one of these.
-namespace place {
+namespace location {
 inline constexpr int host = -1, none = -2;
 }
 
 // What pages of migrating memory were advised, all of a range alike.
 struct AdviceState {
   bool read_mostly = false;
-  int preferred = place::none;
+  int preferred = location::none;
   std::vector<int> accessed_by;
 };
 
 // What was asked for a whole allocation. What the pages did by themselves CUDA does not count.
 struct Migrations {
   uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
-  int last = place::none;
+  int last = location::none;
 };
 
 STATOR_API ManagedKind managed_kind(const Backend&);
@@ -62,7 +62,7 @@ STATOR_API void prefetch(const Array&, int to, const Stream& = {});
 // What the driver may assume of the pages; no result depends on it. The location is not used by the advice on
 // read_mostly, nor by unset_preferred_location. Memory that was advised is freed with its last array, and not kept by
 // the pool.
-STATOR_API void advise(const Array&, Advice, int place = place::none);
+STATOR_API void advise(const Array&, Advice, int location = location::none);
 STATOR_API std::optional<AdviceState> advice_state(const Array&);  // none where the kind is not migrating
 STATOR_API Migrations migrations(const Array&);
 
