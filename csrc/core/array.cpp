@@ -40,7 +40,7 @@ Scalar scalar_of(DType dtype, const void* element) {
 }  // namespace
 
 Buffer& buffer_of(const Array& array, std::string_view call) {
-  if (!array) throw ValueError(std::string(call), "an array without memory", "Pass an array made by a Backend");
+  if (!array) throw ValueError(std::string(call), "got an array without memory", "Pass an array made by a Backend");
   return *array.buffer();
 }
 
@@ -114,7 +114,7 @@ Scalar Array::item(const Stream& stream) const { return item(stream, Op::to_nump
 
 Scalar Array::item(const Stream& stream, Op reader) const {
   if (size() != 1) {
-    throw ShapeError("Array.item", "shape " + str(shape_), "Only an array of one element converts to a number");
+    throw ShapeError("Array.item", "got shape " + str(shape_), "Pass an array of one element");
   }
   unsigned char value[16];
   to_host(value, stream, reader);

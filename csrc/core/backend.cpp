@@ -62,14 +62,14 @@ Device require_device(std::string_view text) {
 
 void require_own(const Context& context, int index) {
   if (index >= 0 && index < context.stream_count()) return;
-  throw ValueError("Backend.stream", "stream " + std::to_string(index),
-                   "Streams are numbered from 0 to " + std::to_string(context.stream_count() - 1));
+  throw ValueError("Backend.stream", "got stream " + std::to_string(index),
+                   "The index must be from 0 to " + std::to_string(context.stream_count() - 1));
 }
 
 void require_valid(const BackendOptions& options) {
   if (options.stream_pool_size < 1 || options.stream_pool_size > Backend::stream_limit)
     throw ValueError("Backend", "stream_pool_size=" + std::to_string(options.stream_pool_size),
-                     "A backend has 1 to " + std::to_string(Backend::stream_limit) + " streams");
+                     "Pass a number from 1 to " + std::to_string(Backend::stream_limit) + " streams");
   if (options.memory_limit && options.memory_pool_size > options.memory_limit)
     throw ValueError("Backend",
                      "memory_pool_size=" + std::to_string(options.memory_pool_size) +
@@ -81,7 +81,7 @@ void require_valid(const BackendOptions& options) {
 }
 
 Context& require(const Ref<Context>& context) {
-  if (!context) throw ValueError("Backend", "a default-constructed backend", "Open one with Backend::open(device)");
+  if (!context) throw ValueError("Backend", "got a default-constructed backend", "Open one with Backend::open(device)");
   return *context;
 }
 

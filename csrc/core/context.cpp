@@ -167,7 +167,7 @@ uint32_t Context::open_streams(uint32_t streams) const noexcept {
 StreamBox& Context::chosen_stream(const Stream& given, int index, uint16_t op) {
   if (!given) return opened_stream(index);
   if (&given.box()->context() != this) {
-    throw BackendMismatchError(op_text(op), "a stream of another backend",
+    throw BackendMismatchError(op_text(op), "got a stream of another backend",
                                "Pass a stream of the backend of the other arguments");
   }
   return *given.box();

@@ -33,7 +33,7 @@ void raise_fault(const params::FaultRecord& seen) {
   if (const auto thrower = throwers[seen.fault % most_faults]) thrower(seen);
   throw IndexError(op_text(uint16_t(seen.op)),
                    index_text(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
-                   "Indices of an axis of n elements are from -n to n - 1");
+                   "Indices must be from -n to n - 1 for an axis of n elements");
 }
 
 }  // namespace stator

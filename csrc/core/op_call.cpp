@@ -14,22 +14,23 @@ Ref<Context> common_context(Op op, std::initializer_list<const Array*> inputs) {
   Context* context = nullptr;
   for (const Array* input : inputs) {
     if (!input) continue;
-    if (!*input) throw ValueError(std::string(call), "an array without memory", "Pass an array made by a Backend");
+    if (!*input) throw ValueError(std::string(call), "got an array without memory", "Pass an array made by a Backend");
     Context* other = &input->buffer()->context();
     if (context && other != context) {
       throw BackendMismatchError(
-          std::string(call), "arrays of two backends, on " + context->device().str() + " and " + other->device().str(),
+          std::string(call),
+          "got arrays of two backends, on " + context->device().str() + " and " + other->device().str(),
           "Move one with to_device(), or make both with one Backend");
     }
     context = other;
   }
-  if (!context) throw ValueError(std::string(call), "no array among the operands", "Pass at least one array");
+  if (!context) throw ValueError(std::string(call), "got no array among the operands", "Pass at least one array");
   return Ref<Context>(context);
 }
 
 Ref<Context> context_of(Op op, const Backend& backend) {
   if (backend.context()) return backend.context();
-  throw ValueError(op_text(uint16_t(op)), "a default-constructed backend", "Open one with Backend::open(device)");
+  throw ValueError(op_text(uint16_t(op)), "got a default-constructed backend", "Open one with Backend::open(device)");
 }
 
 void submit(const params::Queue& queue, const params::Launch& launch) {
@@ -85,13 +86,13 @@ void OpCall::check_out(const Dims& shape, DType dtype, const Array& out) const {
   }
   if (!(out.shape() == shape)) {
     throw ShapeError(std::string(op), "out has shape " + str(out.shape()) + ", the result has " + str(shape),
-                     "out has the exact shape");
+                     "out must have the shape of the result");
   }
   if (!can_cast_same_kind(dtype, out.dtype())) {
     throw DTypeError(std::string(op),
                      "out has dtype " + std::string(stator::name(out.dtype())) + ", the result has " +
                          std::string(stator::name(dtype)),
-                     "out takes a cast within one kind, or to a wider kind");
+                     "The dtype of out must be of the result's kind, or of a wider one");
   }
   require_writable(op, out, "out");
   const auto check = [&](const Array* input) {

@@ -114,7 +114,7 @@ void GraphBox::check_arguments(std::span<const Array* const> arguments) const {
   if (arguments.size() != arguments_.size())
     throw ValueError(
         op_text(launch_op),
-        std::to_string(arguments.size()) + " arguments for a graph of " + std::to_string(arguments_.size()),
+        "got " + std::to_string(arguments.size()) + " arguments for a graph of " + std::to_string(arguments_.size()),
         "Give those of bind(), in that order");
   for (size_t i = 0; i < arguments.size(); ++i) check_argument(*arguments[i], i);
   check_overlaps(arguments);

@@ -12,12 +12,13 @@ namespace {
 
 StreamBox& require_stream(const Stream& stream) {
   if (!stream)
-    throw ValueError(op_text(call::capture), "a default-constructed stream", "Take one from Backend.stream(index)");
+    throw ValueError(op_text(call::capture), "got a default-constructed stream", "Take one from Backend.stream(index)");
   return *stream.box();
 }
 
 GraphBox& require_graph(const Ref<GraphBox>& box) {
-  if (!box) throw ValueError(op_text(call::graph_launch), "a default-constructed graph", "Take one from Graph::end()");
+  if (!box)
+    throw ValueError(op_text(call::graph_launch), "got a default-constructed graph", "Take one from Graph::end()");
   return *box;
 }
 

@@ -53,7 +53,7 @@ void decide(const GraphPart& part, const Array& condition, StreamBox& stream, ui
 }
 
 GraphPart begin_part(const Array& condition, bool repeats, int64_t limit, const Stream& given, uint16_t op) {
-  if (!given) throw ValueError(op_text(op), "a default-constructed stream", "Take one from Backend.stream(index)");
+  if (!given) throw ValueError(op_text(op), "got a default-constructed stream", "Take one from Backend.stream(index)");
   StreamBox& stream = *given.box();
   Context& context = stream.context();
   const OpGuard guard(context, op);
@@ -86,7 +86,7 @@ GraphPart begin_loop(const Array& condition, int64_t limit, const Stream& stream
 
 void end_part(const GraphPart& part, const Array& condition, const Stream& given) {
   const uint16_t op = part.repeats ? call::while_loop : call::branch;
-  if (!given) throw ValueError(op_text(op), "a default-constructed stream", "Take one from Backend.stream(index)");
+  if (!given) throw ValueError(op_text(op), "got a default-constructed stream", "Take one from Backend.stream(index)");
   StreamBox& stream = *given.box();
   const OpGuard guard(stream.context(), op);
   const std::shared_ptr<GraphCapture> capture = stream.capture();

@@ -49,7 +49,7 @@ Backend serving(int device) {
 
 void* lend_memory(const Backend& backend, size_t bytes, void* stream) {
   constexpr uint16_t op = call::lend;
-  if (!backend.context()) throw ValueError(op_text(op), "a default-constructed backend", "Open one first");
+  if (!backend.context()) throw ValueError(op_text(op), "got a default-constructed backend", "Open one first");
   Context& context = *backend.context();
   const OpGuard guard(context, op);
   StreamBox& own = lending_stream(context, op);
@@ -98,7 +98,8 @@ void serve_allocations(const Backend& backend) {
 
 void* stator_allocate(ssize_t size, int device, void* stream) {
   try {
-    if (size < 0) throw stator::ValueError("stator_allocate", "size=" + std::to_string(size), "Sizes are at least 0");
+    if (size < 0)
+      throw stator::ValueError("stator_allocate", "size=" + std::to_string(size), "The size must be at least 0");
     return stator::lend_memory(stator::serving(device), size_t(size), stream);
   } catch (const std::exception& error) {
     stator::warn("stator: stator_allocate(%zd, %d) failed: %s", size, device, error.what());

@@ -19,7 +19,7 @@ struct Range {
 Managed& managed_of(const Array& array, uint16_t op) {
   Buffer& buffer = buffer_of(array, op_name(op));
   if (buffer.managed()) return *buffer.managed();
-  throw ValueError(op_text(op), "an array in ordinary memory of " + array.device().str(),
+  throw ValueError(op_text(op), "got an array in ordinary memory of " + array.device().str(),
                    "Make it with Backend.memory.managed() or Backend.memory.allocate_unified()");
 }
 
@@ -35,8 +35,8 @@ void require_location(const Array& array, int location, uint16_t op) {
   const Device device = array.device();
   const int count = device_count(device.type);
   if (location == location::host || (location >= 0 && location < count)) return;
-  throw ValueError(op_text(op), "device " + std::to_string(location) + " of " + std::to_string(count),
-                   "Give a device that is there, or the host");
+  throw ValueError(op_text(op), "got device " + std::to_string(location) + " of " + std::to_string(count),
+                   "Give the index of a device that exists, or the host");
 }
 
 bool uses_location(Advice advice) {

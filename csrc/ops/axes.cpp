@@ -40,7 +40,8 @@ Array empty_in_order(OpCall& call, const Dims& shape, DType dtype, const std::ve
 
 void require_ndim(std::string_view op, int64_t ndim) {
   if (ndim > Dims::max_size)
-    throw ShapeError(std::string(op), std::to_string(ndim) + " dimensions", "Arrays have at most 32 dimensions");
+    throw ShapeError(std::string(op), "got " + std::to_string(ndim) + " dimensions",
+                     "Arrays must have at most 32 dimensions");
 }
 
 bool merge_axes(const Array& x, int first, int last, int64_t& extent, int64_t& stride) {

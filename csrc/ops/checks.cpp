@@ -7,7 +7,7 @@ namespace stator {
 
 void check_floating(const OpCall& call, const Array& x, const char* what) {
   if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(std::string(call.name()), std::string(what) + " of " + std::string(name(x.dtype())),
+    throw DTypeError(std::string(call.name()), "got " + std::string(what) + " of " + std::string(name(x.dtype())),
                      "pass float16, bfloat16, float32 or float64; astype converts");
 }
 

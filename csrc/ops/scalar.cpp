@@ -120,7 +120,7 @@ void encode(std::string_view op, const Scalar& value, DType d, unsigned char (&o
 
 void encode_fill(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]) {
   if (value.type == Scalar::Type::floating && !in(d, dtypes::floats | dtypes::complexes))
-    throw DTypeError(std::string(op), "a floating number to fill an array of " + std::string(name(d)),
+    throw DTypeError(std::string(op), "got a floating number to fill an array of " + std::string(name(d)),
                      "use a number of the array's kind");
   encode(op, value, d, out);
 }

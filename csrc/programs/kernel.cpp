@@ -13,7 +13,7 @@ namespace {
 constexpr uint16_t op = call::launch;
 
 const KernelEntry& require(const KernelEntry* entry) {
-  if (!entry) throw ValueError(op_text(op), "a default-constructed kernel", "Take one from a Program");
+  if (!entry) throw ValueError(op_text(op), "got a default-constructed kernel", "Take one from a Program");
   return *entry;
 }
 
@@ -37,7 +37,7 @@ void check_axes(const KernelEntry& kernel, const char* what, const std::array<ui
   for (int axis = 0; axis < 3; ++axis) {
     if (given[axis] == 0)
       throw ValueError(op_text(op), "the kernel " + kernel.name + " was given the " + name,
-                       "Every axis has at least one");
+                       "Every axis must have at least one");
     if (given[axis] > limits[axis])
       exceeds(kernel, "the " + name + " with axis " + "xyz"[axis], given[axis], limits[axis], unit, remedy);
   }
@@ -149,7 +149,7 @@ void note_uses(std::span<const KernelArgument> given, const Arguments& arguments
 
 bool has_cooperative_launch(const Backend& backend) {
   if (!backend.context())
-    throw ValueError(op_text(op), "a default-constructed backend", "Open one with Backend::open(device)");
+    throw ValueError(op_text(op), "got a default-constructed backend", "Open one with Backend::open(device)");
   backend.context()->require_open(op);
   return backend.context()->runtime().properties().cooperative;
 }
@@ -168,7 +168,7 @@ int Kernel::resident_blocks(int threads, size_t shared_bytes) const {
   const OpGuard guard(context, call::occupancy);
   program_->require_open(call::occupancy);
   if (threads < 1 || threads > kernel.attributes.max_threads)
-    throw ValueError(op_text(call::occupancy), "a block of " + std::to_string(threads) + " threads",
+    throw ValueError(op_text(call::occupancy), "got a block of " + std::to_string(threads) + " threads",
                      kernel.name + " takes 1 to " + std::to_string(kernel.attributes.max_threads));
   if (shared_bytes > kernel.attributes.max_dynamic_shared_bytes) return 0;
   return context.runtime().resident_blocks(kernel.handle, threads, shared_bytes, call::occupancy);

@@ -99,7 +99,7 @@ void prepare_libraries(const Backend& backend, const Stream& stream, const std::
 
 void prepare(const Backend& backend, const std::vector<Op>& ops, const Stream& stream) {
   if (!backend.context())
-    throw ValueError(op_text(this_call), "a default-constructed backend", "Open one with Backend::open(device)");
+    throw ValueError(op_text(this_call), "got a default-constructed backend", "Open one with Backend::open(device)");
   Context& context = *backend.context();
   const OpGuard guard(context, this_call);
   StreamBox& on = context.chosen_stream(stream, 0, this_call);

@@ -16,7 +16,8 @@ namespace status = runtime::status;
 
 Context& require_programs(const Backend& backend) {
   const std::string op = op_text(call::compile);
-  if (!backend.context()) throw ValueError(op, "a default-constructed backend", "Open one with Backend::open(device)");
+  if (!backend.context())
+    throw ValueError(op, "got a default-constructed backend", "Open one with Backend::open(device)");
   Context& context = *backend.context();
   context.require_open(call::compile);
   if (context.runtime().has_programs()) return context;
@@ -125,8 +126,8 @@ const std::string& Program::log() const {
 
 Kernel Program::kernel(size_t index) const {
   if (index >= size())
-    throw ValueError("Program.kernel", "kernel " + std::to_string(index) + " of " + std::to_string(size()),
-                     "Kernels are numbered in the order of the names that were given");
+    throw ValueError("Program.kernel", "got kernel " + std::to_string(index) + " of " + std::to_string(size()),
+                     "Pass the position of a name among those that were given");
   return Kernel(box_, box_->kernels()[index].get());
 }
 

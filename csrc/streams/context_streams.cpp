@@ -43,10 +43,11 @@ std::vector<Stream> Context::streams_with_priority(int count, int priority) {
     if (stream.closed() || stream.priority() == priority) streams.emplace_back(Ref<StreamBox>(&stream));
   }
   if (count < 1 || count > int(streams.size())) {
-    throw ValueError(op_text(op),
-                     "a pool of " + std::to_string(count) + " streams with the priority " + std::to_string(priority),
-                     "After the default one the backend has " + std::to_string(streams.size()) +
-                         " streams that have it, or were not used yet");
+    throw ValueError(
+        op_text(op),
+        "got a pool of " + std::to_string(count) + " streams with the priority " + std::to_string(priority),
+        "After the default one the backend has " + std::to_string(streams.size()) +
+            " streams that have it, or were not used yet");
   }
   streams.resize(size_t(count));
   for (const Stream& stream : streams) stream_with_priority(stream.index(), priority);
@@ -56,7 +57,8 @@ std::vector<Stream> Context::streams_with_priority(int count, int priority) {
 StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<void()> release) {
   constexpr uint16_t op = call::external_stream;
   if (device_.type != DeviceType::cuda)
-    throw BackendMismatchError(op_text(op), "a CUDA stream for a backend on " + device_.str(), "Open a cuda backend");
+    throw BackendMismatchError(op_text(op), "got a CUDA stream for a backend on " + device_.str(),
+                               "Open a cuda backend");
   // The runtime takes null for the legacy default stream. The default stream of a thread is another one in each.
   if (!native) native = legacy_stream;
   if (native == thread_stream)
@@ -64,9 +66,9 @@ StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<
                      "Give a stream that was created, or the legacy default stream");
   const runtime::StreamProperties seen = runtime_->stream_properties(native, op);
   if (seen.device != device_.index) {
-    throw BackendMismatchError(op_text(op),
-                               "a stream of cuda:" + std::to_string(seen.device) + " for a backend on " + device_.str(),
-                               "Open a backend on the stream's device");
+    throw BackendMismatchError(
+        op_text(op), "got a stream of cuda:" + std::to_string(seen.device) + " for a backend on " + device_.str(),
+        "Open a backend on the stream's device");
   }
   auto owner = std::make_unique<ForeignOwner>(std::move(release));
   const std::lock_guard lock(external_mutex_);
@@ -80,8 +82,9 @@ StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<
   }
   if (!reused) {
     const int most = Backend::stream_limit - stream_count();
-    throw ValueError(op_text(op), "a stream beyond the " + std::to_string(most) + " of other libraries",
-                     "A slot is used once: keep streams rather than give them back, or order by events instead");
+    throw ValueError(op_text(op), "got a stream beyond the " + std::to_string(most) + " of other libraries",
+                     "The number of such streams is limited, and one that was released still counts. Keep streams, "
+                     "or order by events instead");
   }
   reused->adopt(native, seen.priority, std::move(owner), op);
   return *reused;

@@ -8,7 +8,7 @@ namespace stator {
 namespace {
 
 StreamBox& require(const Ref<StreamBox>& box, const char* call) {
-  if (!box) throw ValueError(call, "a default-constructed stream", "Take one from Backend.stream(index)");
+  if (!box) throw ValueError(call, "got a default-constructed stream", "Take one from Backend.stream(index)");
   return *box;
 }
 
@@ -92,7 +92,7 @@ bool Stream::done() const {
 
 void Stream::add_callback(std::function<void()> function) const {
   StreamBox& stream = require(box_, "Stream.add_callback");
-  if (!function) throw ValueError("Stream.add_callback", "an empty function", "Give one that can be called");
+  if (!function) throw ValueError("Stream.add_callback", "got an empty function", "Give one that can be called");
   const OpGuard guard(stream.context(), call::add_callback);
   stream.add_callback(std::move(function));
 }

@@ -19,7 +19,8 @@ constexpr unsigned modes_of_user = Telemetry::count | Telemetry::device_time | T
 
 Context& require(const Backend& backend) {
   if (!backend.context())
-    throw ValueError(op_text(call::telemetry), "a default-constructed backend", "Open one with Backend::open(device)");
+    throw ValueError(op_text(call::telemetry), "got a default-constructed backend",
+                     "Open one with Backend::open(device)");
   return *backend.context();
 }
 

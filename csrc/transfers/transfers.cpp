@@ -33,7 +33,7 @@ void check(const ByteRange& range, bool write, const Context& context, uint16_t 
   const Array& array = *range.array;
   Buffer& buffer = buffer_of(array, op_name(op));
   if (&buffer.context() != &context)
-    throw BackendMismatchError(op_text(op), "ranges of arrays of two backends", "Make a call per backend");
+    throw BackendMismatchError(op_text(op), "got ranges of arrays of two backends", "Make a call per backend");
   if (!array.is_contiguous())
     throw ValueError(
         op_text(op),
@@ -41,7 +41,7 @@ void check(const ByteRange& range, bool write, const Context& context, uint16_t 
         "Copy it first");
   if (range.offset < 0 || range.size < 0 || range.size > int64_t(array.nbytes()) - range.offset)
     throw ValueError(op_text(op),
-                     "the bytes from " + std::to_string(range.offset) + " to " +
+                     "got the bytes from " + std::to_string(range.offset) + " to " +
                          std::to_string(range.offset + range.size) + " of an array of " +
                          std::to_string(array.nbytes()) + " bytes",
                      "Give a range inside the array");
@@ -114,7 +114,7 @@ void require_reads(const Context& context, const std::vector<Run>& runs, uint16_
 
 Context& context_of(std::span<const ByteRange> ranges, uint16_t op) {
   for (const ByteRange& range : ranges)
-    if (!range.array) throw ValueError(op_text(op), "a range without an array", "Give each range an array");
+    if (!range.array) throw ValueError(op_text(op), "got a range without an array", "Give each range an array");
   return buffer_of(*ranges.front().array, op_name(op)).context();
 }
 
@@ -201,7 +201,7 @@ struct PendingReads::State {
 
 PendingReads PendingReads::begin(std::span<const ByteRange> ranges, const Stream& stream, HostMemory memory) {
   constexpr uint16_t op = call::read_ranges;
-  if (!stream) throw ValueError(op_text(op), "a default-constructed stream", "Take one from Backend.stream(index)");
+  if (!stream) throw ValueError(op_text(op), "got a default-constructed stream", "Take one from Backend.stream(index)");
   Context& context = stream.box()->context();
   if (!ranges.empty()) context_of(ranges, op);
   const OpGuard guard(context, op);

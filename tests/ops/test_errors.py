@@ -324,8 +324,8 @@ def test_errors_name_the_function_that_was_called(be):
 def test_errors_are_sentences_that_show_what_was_given(be):
     x = be.zeros((6,))
     for text, call in {
-        "reshape: Shape (-1, -1) has more than one -1. One": lambda: x.reshape(-1, -1),
-        "reshape: Shape (-1, -2) has a negative extent. One": lambda: x.reshape(-1, -2),
+        "reshape: Shape (-1, -1) has more than one -1. Pass": lambda: x.reshape(-1, -1),
+        "reshape: Shape (-1, -2) has a negative extent. Extents must": lambda: x.reshape(-1, -2),
         "reshape: The -1 of shape (4, -1) cannot be inferred: ": lambda: x.reshape(4, -1),
         "sort: Got axis=1.5 of type float. Pass an integer.": lambda: stator.sort(x, axis=1.5),
         "sum: Got keepdims=Array(6,) of type Array. Pass True or False.": lambda: stator.sum(x, keepdims=x),

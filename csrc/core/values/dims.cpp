@@ -7,7 +7,7 @@ namespace stator {
 
 Dims::Dims(int size, int64_t value) : size_(size) {
   if (size < 0 || size > max_size) {
-    throw ShapeError("", std::to_string(size) + " dimensions", "Arrays have at most 32 dimensions");
+    throw ShapeError("", "got " + std::to_string(size) + " dimensions", "Arrays must have at most 32 dimensions");
   }
   if (size > int(std::size(inline_))) many_ = new Many;
   std::fill_n(data(), size, value);
@@ -55,7 +55,7 @@ int64_t checked_size(std::string_view op, const Dims& shape, int itemsize) {
   int64_t size = 1, extent = 1, bytes = 0;
   for (int64_t n : shape) {
     if (n < 0)
-      throw ShapeError(std::string(op), "negative extent in shape " + str(shape), "Extents are zero or positive");
+      throw ShapeError(std::string(op), "got a negative extent in shape " + str(shape), "Extents must be at least 0");
     size *= n != 0;
     if (__builtin_mul_overflow(extent, std::max<int64_t>(n, 1), &extent) ||
         __builtin_mul_overflow(extent, int64_t(itemsize), &bytes)) {
@@ -86,8 +86,8 @@ Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims& b) {
 int normalize_axis(std::string_view op, int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim) {
     throw AxisError(std::string(op),
-                    "axis " + std::to_string(axis) + " for an array of " + std::to_string(ndim) + " dimensions",
-                    ndim ? "An axis is from " + std::to_string(-ndim) + " to " + std::to_string(ndim - 1)
+                    "got axis " + std::to_string(axis) + " for an array of " + std::to_string(ndim) + " dimensions",
+                    ndim ? "The axis must be from " + std::to_string(-ndim) + " to " + std::to_string(ndim - 1)
                          : std::string("A 0-d array has no axis"));
   }
   return static_cast<int>(axis < 0 ? axis + ndim : axis);

@@ -175,9 +175,8 @@ void within_size(const OpCall& call, const Decomposition& d, const std::function
   } catch (const CudaError& error) {
     if (error.code() != invalid_value) throw;
     throw UnsupportedError(
-        std::string(call.name()), "a matrix of shape (" + std::to_string(d.m) + ", " + std::to_string(d.n) + ")",
-        "cuSOLVER counts the work for it in 32 bits, and has no room for so much: move it to the cpu "
-        "with to_device(), or use smaller matrices");
+        std::string(call.name()), "got a matrix of shape (" + std::to_string(d.m) + ", " + std::to_string(d.n) + ")",
+        "its work must fit in 32 bits for cuSOLVER. Move it to the cpu with to_device(), or use smaller matrices");
   }
 }
 
@@ -188,8 +187,8 @@ char* at(const void* values, DType dtype, int64_t index) {
 
 int checked(const OpCall& call, int64_t extent) {
   if (extent <= std::numeric_limits<int>::max()) return int(extent);
-  throw UnsupportedError(std::string(call.name()), "a matrix with a dimension of " + std::to_string(extent),
-                         "cuSOLVER forms Q with 32-bit indices: use smaller matrices");
+  throw UnsupportedError(std::string(call.name()), "got a matrix with a dimension of " + std::to_string(extent),
+                         "The dimension must fit in 32 bits for cuSOLVER. Use smaller matrices");
 }
 
 }  // namespace stator::libs::cusolver

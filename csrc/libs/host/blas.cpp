@@ -140,8 +140,9 @@ void run_halves(const Products<float>& blas, const GemmTiles::Tile& tile, const 
 void check_range(const OpCall& call, const Gemm& g) {
   const int64_t largest = std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc});
   if (largest <= std::numeric_limits<int>::max()) return;
-  throw UnsupportedError(std::string(call.name()), "a matrix with a dimension or stride of " + std::to_string(largest),
-                         "OpenBLAS indexes with 32 bits: split the operands");
+  throw UnsupportedError(std::string(call.name()),
+                         "got a matrix with a dimension or stride of " + std::to_string(largest),
+                         "It must fit in 32 bits for OpenBLAS. Split the operands");
 }
 
 const char* describe_gemm(int) { return "OpenBLAS error"; }

@@ -26,8 +26,8 @@ const char* describe_lapack(int) { return "LAPACK error"; }
 int checked(const OpCall& call, std::initializer_list<int64_t> extents) {
   const int64_t largest = std::max(extents);
   if (largest <= std::numeric_limits<int>::max()) return int(largest);
-  throw UnsupportedError(std::string(call.name()), "a matrix with a dimension of " + std::to_string(largest),
-                         "LAPACK indexes with 32 bits: use smaller matrices");
+  throw UnsupportedError(std::string(call.name()), "got a matrix with a dimension of " + std::to_string(largest),
+                         "It must fit in 32 bits for LAPACK. Use smaller matrices");
 }
 
 template <class T>

@@ -37,8 +37,8 @@ void set_channels(const OpCall& call, Geometry& g, const Array& x, const Array& 
   const int64_t first = weight.shape()[0], second = weight.shape()[1];
   if (g.groups < 1) throw ValueError(op, "groups=" + text(g.groups), "pass 1 or more");
   if (first % g.groups != 0)
-    throw ShapeError(op, "weight " + str(weight.shape()) + " in " + text(g.groups) + " groups",
-                     "the number of groups divides the first axis of the weight");
+    throw ShapeError(op, "got weight " + str(weight.shape()) + " in " + text(g.groups) + " groups",
+                     "the number of groups must divide the first axis of the weight");
   if (channels != (g.transposed ? first : second * g.groups))
     throw ShapeError(op,
                      "x " + str(x.shape()) + " has " + text(channels) + " channels, weight " + str(weight.shape()) +
@@ -54,7 +54,7 @@ void set_padding(const OpCall& call, Geometry& g, const ConvolutionOptions& o) {
   for (int d = 0; d < Geometry::most; ++d) {
     if (g.stride[d] != 1)
       throw ValueError(op, "padding='same' with stride=" + listed(g.stride, g.axes),
-                       "a result as long as x has stride 1: pass numbers as padding");
+                       "the stride must be 1. Pass numbers as padding for other strides");
     g.padding[d] = g.dilation[d] * (g.taps[d] - 1) / 2;
   }
 }
@@ -76,7 +76,7 @@ void set_extents(const OpCall& call, Geometry& g, const Array& x, const Convolut
         throw ValueError(op,
                          "output_padding=" + listed(beyond, g.axes) + " with stride=" + listed(g.stride, g.axes) +
                              " and dilation=" + listed(g.dilation, g.axes),
-                         "it is smaller than the stride or than the dilation");
+                         "it must be smaller than the stride or the dilation");
       g.wide[d] = (length - 1) * g.stride[d] + reach + beyond[d] - zeros;
       if (g.wide[d] < 0)
         throw ShapeError(op,
@@ -102,7 +102,7 @@ void set_extents(const OpCall& call, Geometry& g, const Array& x, const Convolut
   const double depth = double(g.taps[0]) * double(g.taps[1]) * double(g.taps[2]) *
                        double(std::max(g.narrow_channels, g.wide_channels) + 8);
   if (std::max({narrow, wide, depth, double(longest)}) > double(index_limit))
-    throw UnsupportedError(op, "2^31 positions of a sample, or elements of a kernel", "split the operands");
+    throw UnsupportedError(op, "got 2^31 positions of a sample, or elements of a kernel", "split the operands");
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ void require_floating(const OpCall& call, const Array& x) {
 void check_operand(const OpCall& call, const Array& a, const char* what, const Dims& shape, const Array& x) {
   const std::string op(call.name());
   if (!(a.shape() == shape))
-    throw ShapeError(op, std::string(what) + " " + str(a.shape()) + " for x " + str(x.shape()),
+    throw ShapeError(op, "got " + std::string(what) + " " + str(a.shape()) + " for x " + str(x.shape()),
                      "pass an array of shape " + str(shape));
   if (a.dtype() != x.dtype())
     throw DTypeError(

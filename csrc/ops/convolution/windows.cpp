@@ -25,7 +25,7 @@ params::Windows windows_of(const OpCall& call, const WindowOptions& o, const int
     const int64_t reach = p.dilation[d] * (p.taps[d] - 1) + 1, room = p.extent[d] + 2 * p.padding[d];
     if (p.extent[d] < 1 || room < reach)
       throw ShapeError(std::string(call.name()),
-                       "a window of " + std::to_string(reach) + " elements on an axis of " +
+                       "got a window of " + std::to_string(reach) + " elements on an axis of " +
                            std::to_string(p.extent[d]) + " and " + std::to_string(2 * p.padding[d]) + " of padding",
                        "pass smaller windows or more padding");
     p.count[d] = (room - reach) / p.stride[d] + 1;
@@ -53,7 +53,7 @@ Array unfold(const Array& x, const WindowOptions& o, const Stream& stream) {
   require_floating(call, x);
   const int first = x.ndim() - 3;
   if (first != 0 && first != 1)
-    throw ShapeError(std::string(call.name()), "x " + str(x.shape()),
+    throw ShapeError(std::string(call.name()), "got x " + str(x.shape()),
                      "pass (n, channels, height, width), or (channels, height, width)");
   params::Windows p = windows_of(call, o, {x.shape()[first + 1], x.shape()[first + 2]});
   p.samples = first ? x.shape()[0] : 1;
@@ -72,7 +72,7 @@ Array fold(const Array& x, const Dims& size, const WindowOptions& o, const Strea
   require_floating(call, x);
   const int first = x.ndim() - 2;
   if (first != 0 && first != 1)
-    throw ShapeError(std::string(call.name()), "x " + str(x.shape()),
+    throw ShapeError(std::string(call.name()), "got x " + str(x.shape()),
                      "pass (n, channels * taps, windows), or (channels * taps, windows)");
   int64_t extent[Geometry::most];
   option_per_axis(call, "output_size", size, 1, 2, extent);
@@ -80,9 +80,9 @@ Array fold(const Array& x, const Dims& size, const WindowOptions& o, const Strea
   const int64_t rows = x.shape()[first], taps = p.taps[0] * p.taps[1], windows = p.count[0] * p.count[1];
   if (rows % taps != 0 || x.shape()[first + 1] != windows)
     throw ShapeError(std::string(call.name()),
-                     "x " + str(x.shape()) + " for windows of " + std::to_string(taps) + " elements, " +
+                     "got x " + str(x.shape()) + " for windows of " + std::to_string(taps) + " elements, " +
                          std::to_string(windows) + " in an image",
-                     "the last axes are channels * elements of a window, and windows");
+                     "the last axes must be channels * elements of a window, and windows");
   p.samples = first ? x.shape()[0] : 1;
   p.channels = rows / taps;
   Dims shape(first + 3);

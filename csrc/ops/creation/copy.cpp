@@ -94,12 +94,12 @@ void assign_as(Op which, const Array& target, const Operand& value, const Stream
   require_writable(op, target);
   if (which != Op::setitem && !can_cast_same_kind(from.dtype(), target.dtype()))
     throw DTypeError(op,
-                     "values of dtype " + std::string(stator::name(from.dtype())) + " for an array of " +
+                     "got values of dtype " + std::string(stator::name(from.dtype())) + " for an array of " +
                          std::string(stator::name(target.dtype())),
                      "convert them with astype first");
   if (broadcast_shapes(op, from.shape(), target.shape()) != target.shape())
     throw ShapeError(op, "shape " + str(from.shape()) + " does not broadcast to " + str(target.shape()),
-                     "the target keeps its shape");
+                     "the value must broadcast to the shape of the target");
   if (target.size() == 0 || same_view(from, target)) return;
   launch_copy(call, target, may_overlap(target, from) ? copy(from, stream) : from);
 }

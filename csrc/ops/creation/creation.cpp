@@ -51,7 +51,7 @@ Scalar last_integer(Wide start, Wide step, int64_t count) {
 int64_t floating_count(std::string_view op, double start, double stop, double step) {
   const double count = std::ceil((stop - start) / step);
   if (!(std::abs(count) < 9.2e18))
-    throw ValueError(std::string(op), "a range of " + std::to_string(count) + " elements",
+    throw ValueError(std::string(op), "got a range of " + std::to_string(count) + " elements",
                      "start, stop and step must be finite and give a size that fits");
   return count > 0 ? int64_t(count) : 0;
 }
@@ -100,10 +100,10 @@ struct Reach {
 // The reach of foreign memory; an error unless all of it has addresses. Reads none of it.
 Reach checked_reach(std::string_view op, const void* data, const Dims& shape, const Dims& strides, int64_t item) {
   if (shape.size() != strides.size())
-    throw ShapeError(std::string(op), std::to_string(strides.size()) + " strides for shape " + str(shape),
+    throw ShapeError(std::string(op), "got " + std::to_string(strides.size()) + " strides for shape " + str(shape),
                      "give one stride per axis");
   if (checked_size(op, shape, int(item)) == 0) return {};
-  if (!data) throw ValueError(std::string(op), "shape " + str(shape) + " without memory", "give the address of it");
+  if (!data) throw ValueError(std::string(op), "got shape " + str(shape) + " without memory", "give the address of it");
   Wide low = 0, high = 1;
   for (int d = 0; d < shape.size(); ++d) {
     const Wide reach = Wide(shape[d] - 1) * strides[d];
@@ -140,9 +140,9 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
   const bool integers = is_integer(start) && is_integer(stop) && is_integer(step);
   const DType d = dtype.value_or(integers ? DType::int64 : DType::float64);
   if (!is_real(start) || !is_real(stop) || !is_real(step))
-    throw DTypeError(op, "a complex number as start, stop or step", "use real numbers");
+    throw DTypeError(op, "got a complex number as start, stop or step", "use real numbers");
   if (!in(d, op_info(Op::arange).dtypes))
-    throw DTypeError(op, "a range of dtype " + std::string(name(d)), "use a real dtype");
+    throw DTypeError(op, "got a range of dtype " + std::string(name(d)), "use a real dtype");
   if (step.re == 0) throw ValueError(op, "step is 0", "use a step that moves");
   const int64_t count = integers ? integer_count(integer_of(start), integer_of(stop), integer_of(step))
                                  : floating_count(op, start.re, stop.re, step.re);

@@ -110,7 +110,7 @@ Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count,
   if (d == DType::bool_) throw DTypeError(op, "dtype=bool", "use a number's dtype");
   if (complex && !in(d, dtypes::complexes))
     throw DTypeError(op, "complex ends with dtype=" + std::string(name(d)), "use a complex dtype");
-  if (count < 0) throw ValueError(op, "num=" + std::to_string(count), "num is not negative");
+  if (count < 0) throw ValueError(op, "num=" + std::to_string(count), "num must be at least 0");
   checked_size(op, Dims{count}, itemsize(d));
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;

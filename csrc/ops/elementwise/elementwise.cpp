@@ -24,7 +24,7 @@ struct Types {
 };
 
 [[noreturn]] void refuse_dtype(const OpInfo& entry, DType seen, const char* what, const char* remedy) {
-  throw DTypeError(std::string(entry.call), std::string(what) + " " + std::string(name(seen)), remedy);
+  throw DTypeError(std::string(entry.call), "got " + std::string(what) + " " + std::string(name(seen)), remedy);
 }
 
 // From the promoted dtype of the operands, by the result rule of the entry and the dtype= option.
@@ -132,7 +132,7 @@ Dims common_shape(const OpInfo& entry, std::span<const Operand> operands) {
 [[noreturn]] void refuse_exponent(int64_t exponent, const std::string& where) {
   throw ValueError(std::string(op_info(Op::pow).call),
                    "the exponent " + std::to_string(exponent) + where + " is negative, and the result is of integers",
-                   "Integers have no negative powers: convert the base to a floating dtype, or use dtype=");
+                   "Integers have no negative powers. Convert the base to a floating dtype, or use dtype=");
 }
 void refuse_element(const params::FaultRecord& seen) {
   refuse_exponent(seen.value, " at position " + std::to_string(seen.position));

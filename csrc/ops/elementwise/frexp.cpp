@@ -12,7 +12,7 @@ namespace stator {
 Fractions frexp(const Array& x, const Stream& stream) {
   OpCall call(Op::frexp, {&x}, stream);
   if (!in(x.dtype(), op_info(Op::frexp).dtypes))
-    throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(x.dtype())),
+    throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
                      "convert it to a floating dtype with astype");
   const std::array<const Array*, 1> inputs{&x};
   const Fractions result{empty_like(call, x.shape(), x.dtype(), inputs),

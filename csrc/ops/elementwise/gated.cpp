@@ -19,7 +19,7 @@ using params::Gate;
 
 void check_dtype(const OpCall& call, const Array& x) {
   if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(x.dtype())),
+    throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
                      "convert it to a floating dtype with astype");
 }
 
@@ -27,12 +27,12 @@ void check_dtype(const OpCall& call, const Array& x) {
 void check_like(const OpCall& call, const Array& a, const Array& b, const char* what) {
   const std::string op(call.name());
   if (!(a.shape() == b.shape()))
-    throw ShapeError(op, std::string(what) + " " + str(b.shape()) + " beside an array " + str(a.shape()),
+    throw ShapeError(op, "got " + std::string(what) + " " + str(b.shape()) + " beside an array " + str(a.shape()),
                      "pass arrays of one shape");
   if (a.dtype() != b.dtype())
     throw DTypeError(op,
-                     std::string(what) + " of dtype " + std::string(name(b.dtype())) + " beside an array of dtype " +
-                         std::string(name(a.dtype())),
+                     "got " + std::string(what) + " of dtype " + std::string(name(b.dtype())) +
+                         " beside an array of dtype " + std::string(name(a.dtype())),
                      "convert one with astype");
 }
 
@@ -46,7 +46,7 @@ Halves halves_of(const OpCall& call, Gate gate, const Array& x, int64_t axis) {
   const int at = normalize_axis(op, axis, x.ndim());
   if (x.shape()[at] % 2 != 0)
     throw ShapeError(op, "axis " + std::to_string(at) + " of " + str(x.shape()) + " has an odd extent",
-                     "its first half is one operand, its second half the other");
+                     "the extent must be even: the halves are two operands");
   std::vector<Array> parts = split(x, int64_t(2), at);
   if (gate == Gate::sigmoid) std::swap(parts[0], parts[1]);
   return {parts[0], parts[1]};

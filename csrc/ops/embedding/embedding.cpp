@@ -102,7 +102,7 @@ params::Bags bag_parameters(const OpCall& call, const Array& weight, const Array
   p.n = indices.size();
   if (o.offsets == nullptr) {
     if (indices.ndim() != 2)
-      throw ShapeError(op, "indices of shape " + str(indices.shape()) + " without offsets",
+      throw ShapeError(op, "got indices of shape " + str(indices.shape()) + " without offsets",
                        "pass indices (bags, length), or offsets");
     p.count = indices.shape()[0];
     p.length = indices.shape()[1];
@@ -110,12 +110,12 @@ params::Bags bag_parameters(const OpCall& call, const Array& weight, const Array
   }
   check_indices(call, "offsets", *o.offsets);
   if (indices.ndim() != 1 || o.offsets->ndim() != 1)
-    throw ShapeError(op, "indices " + str(indices.shape()) + " with offsets " + str(o.offsets->shape()),
+    throw ShapeError(op, "got indices " + str(indices.shape()) + " with offsets " + str(o.offsets->shape()),
                      "pass indices and offsets of one axis");
   p.count = o.offsets->size();
   p.offset_dtype = o.offsets->dtype();
   if (p.count == 0 && p.n > 0)
-    throw ShapeError(op, std::to_string(p.n) + " indices without a bag", "pass offsets that begin with 0");
+    throw ShapeError(op, "got " + std::to_string(p.n) + " indices without a bag", "pass offsets that begin with 0");
   return p;
 }
 
@@ -163,7 +163,7 @@ Array embedding_backward(const Array& grad, const Array& indices, int64_t num_em
   bool fits = grad.ndim() == indices.ndim() + 1;
   for (int d = 0; fits && d < indices.ndim(); ++d) fits = grad.shape()[d] == indices.shape()[d];
   if (!fits)
-    throw ShapeError(op, "grad " + str(grad.shape()) + " for indices " + str(indices.shape()),
+    throw ShapeError(op, "got grad " + str(grad.shape()) + " for indices " + str(indices.shape()),
                      "pass the gradient of embedding's result, of indices' shape and the length of a row");
   if (num_embeddings < 0)
     throw ValueError(op, "num_embeddings=" + std::to_string(num_embeddings), "pass a number of at least 0");

@@ -28,16 +28,18 @@ Request check(Op op, const Array& x, const Options& options, FftKind kind, bool 
   } else {
     const int64_t count = options.lengths ? int64_t(options.lengths->size()) : x.ndim();
     if (count > x.ndim())
-      throw ShapeError(name, std::to_string(count) + " lengths for shape " + str(x.shape()), "give one an axis");
+      throw ShapeError(name, "got " + std::to_string(count) + " lengths for shape " + str(x.shape()),
+                       "give one an axis");
     for (int64_t d = x.ndim() - count; d < x.ndim(); ++d) r.axes.push_back(int(d));
   }
   if (options.lengths && options.lengths->size() != r.axes.size()) {
     throw ShapeError(
-        name, std::to_string(options.lengths->size()) + " lengths for " + std::to_string(r.axes.size()) + " axes",
+        name,
+        "got " + std::to_string(options.lengths->size()) + " lengths for " + std::to_string(r.axes.size()) + " axes",
         "give one length an axis");
   }
   if (r.axes.empty() && kind != FftKind::complex_to_complex)
-    throw AxisError(name, "no axis to transform", "name at least one axis");
+    throw AxisError(name, "got no axis to transform", "name at least one axis");
   double points = 1;
   for (size_t i = 0; i < r.axes.size(); ++i) {
     const bool half = kind == FftKind::complex_to_real && i + 1 == r.axes.size();
@@ -160,7 +162,7 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
   OpCall call(op, {&x}, stream);
   if (kind == FftKind::real_to_complex && in(x.dtype(), dtypes::complexes)) {
     throw DTypeError(std::string(call.name()), "the array has dtype " + std::string(name(x.dtype())),
-                     "the input is real: take its real part, or use the complex transform");
+                     "the input must be real. Take its real part, or use the complex transform");
   }
   const Request r = check(op, x, options, kind, inverse);
   const Stream on = call.on();

@@ -62,7 +62,7 @@ Array frequencies(Op op, const Backend& backend, int64_t n, double d, DType dtyp
   if (n < 1) throw ShapeError(name, "n = " + std::to_string(n), "give the number of samples, at least 1");
   if (d == 0 || std::isnan(d)) throw ValueError(name, "d = " + std::to_string(d), "give the distance of the samples");
   if (!in(dtype, dtypes::floats))
-    throw DTypeError(name, "dtype=" + std::string(stator::name(dtype)), "frequencies have a floating dtype");
+    throw DTypeError(name, "dtype=" + std::string(stator::name(dtype)), "the dtype of frequencies must be floating");
   Array result = call.empty(Dims{half ? n / 2 + 1 : n}, dtype);
   call.writes(result);
   const int64_t count = result.size();
@@ -79,7 +79,7 @@ Array cut(const Array& x, int axis, int64_t start, int64_t extent) {
 }
 
 [[noreturn]] void refuse(const Array& a, const Array& b, const char* remedy) {
-  throw ShapeError("fft.fftconvolve", "operands of shapes " + str(a.shape()) + " and " + str(b.shape()), remedy);
+  throw ShapeError("fft.fftconvolve", "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()), remedy);
 }
 
 }  // namespace

@@ -18,19 +18,20 @@ struct Layout {
 };
 
 Layout checked(const std::string& op, int64_t n, const FrameOptions& options) {
-  if (n < 1) throw ValueError(op, "n_fft = " + std::to_string(n), "a frame has at least one point");
+  if (n < 1) throw ValueError(op, "n_fft = " + std::to_string(n), "a frame must have at least one point");
   const int64_t hop = options.hop_length.value_or(std::max<int64_t>(1, n / 4));
   const int64_t width = options.win_length.value_or(n);
   if (hop < 1) throw ValueError(op, "hop_length = " + std::to_string(hop), "give at least 1");
   if (width < 1 || width > n)
     throw ValueError(op, "win_length = " + std::to_string(width) + " for n_fft = " + std::to_string(n),
-                     "a window has between 1 and n_fft points");
+                     "a window must have between 1 and n_fft points");
   if (const Array* w = options.window) {
     if (!in(w->dtype(), dtypes::floats))
-      throw DTypeError(op, "a window of dtype " + std::string(name(w->dtype())), "it has a real floating dtype");
+      throw DTypeError(op, "got a window of dtype " + std::string(name(w->dtype())),
+                       "its dtype must be real and floating");
     if (w->ndim() != 1 || w->shape()[0] != width)
-      throw ShapeError(op, "a window of shape " + str(w->shape()),
-                       "it has win_length = " + std::to_string(width) + " points");
+      throw ShapeError(op, "got a window of shape " + str(w->shape()),
+                       "it must have win_length = " + std::to_string(width) + " points");
   }
   return {n, hop, (n - width) / 2, width};
 }
@@ -72,13 +73,13 @@ Array stft(const Array& x, int64_t n_fft, const StftOptions& options, const Stre
   OpCall call(Op::stft, {&x, options.window}, stream);
   const std::string op(call.name());
   const Layout l = checked(op, n_fft, options);
-  if (x.ndim() < 1) throw AxisError(op, "a 0-d array", "pass a signal of at least one axis");
+  if (x.ndim() < 1) throw AxisError(op, "got a 0-d array", "pass a signal of at least one axis");
   const int axis = x.ndim() - 1;
   const DType dtype = computed(x.dtype());
   const bool real = in(dtype, dtypes::floats), onesided = options.onesided.value_or(real);
   if (onesided && !real)
     throw DTypeError(op, "onesided=True for dtype " + std::string(name(x.dtype())),
-                     "half of the frequencies determine the others of real signals only");
+                     "pass onesided=False for complex signals");
   params::Frames p{};
   p.padding = to_mode(op, options.pad_mode);
   p.length = x.shape()[axis];
@@ -89,7 +90,7 @@ Array stft(const Array& x, int64_t n_fft, const StftOptions& options, const Stre
                                                                             : -1;
   if (p.before > most || p.length + 2 * p.before < l.n)
     throw ShapeError(op,
-                     "a signal of " + std::to_string(p.length) + " samples for frames of " + std::to_string(l.n) +
+                     "got a signal of " + std::to_string(p.length) + " samples for frames of " + std::to_string(l.n) +
                          (options.center ? " with pad_mode=\"" + std::string(options.pad_mode) + "\"" : ""),
                      "pass a longer signal, a smaller n_fft, or pad_mode=\"constant\"");
   p.frames = 1 + (p.length + 2 * p.before - l.n) / l.hop;
@@ -131,20 +132,21 @@ Array istft(const Array& spectrum, int64_t n_fft, const IstftOptions& options, c
   const std::string op(call.name());
   const Layout l = checked(op, n_fft, options);
   if (!in(spectrum.dtype(), dtypes::complexes))
-    throw DTypeError(op, "a spectrum of dtype " + std::string(name(spectrum.dtype())), "it is complex");
+    throw DTypeError(op, "got a spectrum of dtype " + std::string(name(spectrum.dtype())), "its dtype must be complex");
   const int last = spectrum.ndim() - 1;
   const int64_t points = last < 1 ? 0 : spectrum.shape()[last - 1], frames = last < 1 ? 0 : spectrum.shape()[last];
   const bool onesided = options.onesided.value_or(points != l.n || (l.n == 1 && !options.return_complex));
   if (onesided && options.return_complex)
-    throw ValueError(op, "return_complex=True with half of the frequencies", "a complex signal has all of them");
+    throw ValueError(op, "return_complex=True with half of the frequencies",
+                     "pass return_complex=False, or all frequencies");
   if (last < 1 || frames < 1 || points != (onesided ? l.n / 2 + 1 : l.n))
     throw ShapeError(op,
-                     "a spectrum of shape " + str(spectrum.shape()) + " for n_fft = " + std::to_string(l.n) +
+                     "got a spectrum of shape " + str(spectrum.shape()) + " for n_fft = " + std::to_string(l.n) +
                          (onesided ? ", onesided" : ""),
-                     "it is (..., " + std::to_string(onesided ? l.n / 2 + 1 : l.n) + ", frames)");
+                     "it must be (..., " + std::to_string(onesided ? l.n / 2 + 1 : l.n) + ", frames)");
   if (l.hop > l.width)
     throw ValueError(op, "hop_length = " + std::to_string(l.hop) + " for win_length = " + std::to_string(l.width),
-                     "frames that leave gaps cannot be joined");
+                     "hop_length must be at most win_length");
   if (options.length && *options.length < 0)
     throw ValueError(op, "length = " + std::to_string(*options.length), "give the number of samples");
   params::OverlapAdd p{};

@@ -28,14 +28,14 @@ Along along_axis(const std::string& op, const Array& x, const Array& indices, in
   if (x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "use an array of at least one axis");
   const int at = normalize_axis(op, axis, x.ndim());
   if (indices.ndim() != x.ndim())
-    throw ShapeError(op, "indices of shape " + str(indices.shape()) + " for an array of shape " + str(x.shape()),
+    throw ShapeError(op, "got indices of shape " + str(indices.shape()) + " for an array of shape " + str(x.shape()),
                      "give indices as many axes as the array has");
   Along a{Dims(x.ndim()), x.strides(), {indices, indices.strides(), x.shape()[at], x.strides()[at], false}};
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t n = x.shape()[d], m = indices.shape()[d];
     if (d != at && n != m && n != 1 && m != 1)
-      throw ShapeError(op, "indices of shape " + str(indices.shape()) + " for an array of shape " + str(x.shape()),
-                       "axes other than the indexed one broadcast: they are equal, or 1 long");
+      throw ShapeError(op, "got indices of shape " + str(indices.shape()) + " for an array of shape " + str(x.shape()),
+                       "axes other than the indexed one must be equal, or 1 long");
     a.shape[d] = d == at || n == 1 ? m : n;
     if (d == at || n == 1) a.x_strides[d] = 0;
     if (m == 1) a.use.strides[d] = 0;
@@ -48,7 +48,8 @@ Along along_slices(const std::string& op, const Array& x, const Array& indices, 
   require_indices(op, indices);
   if (x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "use an array of at least one axis");
   const int at = normalize_axis(op, axis, x.ndim());
-  if (indices.ndim() != 1) throw ShapeError(op, "indices of shape " + str(indices.shape()), "give indices of one axis");
+  if (indices.ndim() != 1)
+    throw ShapeError(op, "got indices of shape " + str(indices.shape()), "give indices of one axis");
   Along a{x.shape(), x.strides(), {indices, Dims(x.ndim()), x.shape()[at], x.strides()[at], false}};
   a.shape[at] = indices.size();
   a.x_strides[at] = 0;
@@ -141,10 +142,10 @@ void check_number(const std::string& op, const Scalar& value, DType dtype) {
   unsigned char bytes[16];
   const bool integer = is_integer(value) && in(dtype, dtypes::integers);
   if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
-    throw DTypeError(
-        op,
-        "a number of dtype " + std::string(name(default_dtype(value))) + " for an array of " + std::string(name(dtype)),
-        "use a number of the array's kind");
+    throw DTypeError(op,
+                     "got a number of dtype " + std::string(name(default_dtype(value))) + " for an array of " +
+                         std::string(name(dtype)),
+                     "use a number of the array's kind");
   encode(op, value, dtype, bytes);
 }
 
@@ -227,10 +228,10 @@ Array segments(Op op, const Array& src, const Array& index, int64_t count, Reduc
   OpCall call(op, {&src, &index}, stream);
   const std::string name(call.name());
   if (!in(src.dtype(), op_info(op).dtypes))
-    throw DTypeError(name, "src of dtype " + std::string(stator::name(src.dtype())), "convert it with astype");
+    throw DTypeError(name, "got src of dtype " + std::string(stator::name(src.dtype())), "convert it with astype");
   require_indices(name, index);
   if (src.ndim() == 0 || index.ndim() != 1 || index.size() != src.shape()[0])
-    throw ShapeError(name, "index of shape " + str(index.shape()) + " for src of shape " + str(src.shape()),
+    throw ShapeError(name, "got index of shape " + str(index.shape()) + " for src of shape " + str(src.shape()),
                      "give one index a row of src");
   Dims shape = src.shape();
   shape[0] = count;

@@ -18,7 +18,7 @@ struct Range {
 // Python's slice.indices(extent).
 Range resolve(std::string_view op, const Index& index, int64_t extent) {
   const int64_t step = index.step;
-  if (step == 0) throw ValueError(std::string(op), "a slice of step 0", "Step forwards or backwards");
+  if (step == 0) throw ValueError(std::string(op), "got a slice of step 0", "Step forwards or backwards");
   const int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? extent - 1 : extent;
   const auto clamp = [&](int64_t value) { return std::clamp(value < 0 ? value + extent : value, lowest, highest); };
   const int64_t start = index.has_start ? clamp(index.start) : step < 0 ? highest : lowest;
@@ -33,16 +33,16 @@ Range resolve(std::string_view op, const Index& index, int64_t extent) {
 
 Array getitem(const Array& x, std::span<const Index> index) {
   const std::string_view op = op_info(Op::getitem).call;
-  if (!x) throw ValueError(std::string(op), "an array without memory", "Pass an array made by a Backend");
+  if (!x) throw ValueError(std::string(op), "got an array without memory", "Pass an array made by a Backend");
   buffer_of(x, "Array.__getitem__").context().require_open(uint16_t(Op::getitem));
   int consumed = 0, ellipses = 0;
   for (const Index& i : index) {
     consumed += i.type == Index::Type::integer || i.type == Index::Type::slice;
     ellipses += i.type == Index::Type::ellipsis;
   }
-  if (ellipses > 1) throw IndexError(std::string(op), "more than one ellipsis", "Write ... once");
+  if (ellipses > 1) throw IndexError(std::string(op), "got more than one ellipsis", "Write ... once");
   if (consumed > x.ndim()) {
-    throw IndexError(std::string(op), std::to_string(consumed) + " indices for shape " + str(x.shape()),
+    throw IndexError(std::string(op), "got " + std::to_string(consumed) + " indices for shape " + str(x.shape()),
                      "Give at most one an axis");
   }
   Dims shape, strides;
@@ -64,9 +64,9 @@ Array getitem(const Array& x, std::span<const Index> index) {
         const int64_t extent = x.shape()[axis];
         if (i.start < -extent || i.start >= extent) {
           throw IndexError(std::string(op),
-                           "index " + std::to_string(i.start) + " for axis " + std::to_string(axis) + " of extent " +
-                               std::to_string(extent),
-                           "Indices of an axis of n elements are from -n to n - 1");
+                           "got index " + std::to_string(i.start) + " for axis " + std::to_string(axis) +
+                               " of extent " + std::to_string(extent),
+                           "Indices must be from -n to n - 1 for an axis of n elements");
         }
         offset += (i.start < 0 ? i.start + extent : i.start) * x.strides()[axis++];
         break;

@@ -53,9 +53,9 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
     consumed += axes_of(i);
     ellipses += is_basic(i) && i.basic.type == Index::Type::ellipsis;
   }
-  if (ellipses > 1) throw IndexError(op, "more than one ellipsis", "Write ... once");
+  if (ellipses > 1) throw IndexError(op, "got more than one ellipsis", "Write ... once");
   if (consumed > x.ndim())
-    throw IndexError(op, "indices of " + std::to_string(consumed) + " axes for shape " + str(x.shape()),
+    throw IndexError(op, "got indices of " + std::to_string(consumed) + " axes for shape " + str(x.shape()),
                      "Index each axis once");
   const int rest = x.ndim() - consumed;
   Index whole;
@@ -82,9 +82,9 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
       // As in NumPy, an axis without elements fits every axis: such a mask selects nothing.
       if (is_mask(i) && i.array.shape()[k] != 0 && i.array.shape()[k] != x.shape()[own + k])
         throw IndexError(op,
-                         "a mask of shape " + str(i.array.shape()) + " for axis " + std::to_string(own) +
+                         "got a mask of shape " + str(i.array.shape()) + " for axis " + std::to_string(own) +
                              " of an array of shape " + str(x.shape()),
-                         "A mask has the extents of the axes that it indexes");
+                         "A mask must have the extents of the axes that it indexes");
       basic.push_back(whole);
       plan.indexed.push_back(true);
     }
@@ -131,8 +131,8 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
     if (is_integer_entry(*a.entry)) {
       const int64_t n = plan.view.shape()[a.axis], at = a.entry->basic.start;
       if (at < -n || at >= n)
-        throw IndexError(op, "index " + std::to_string(at) + " for an axis of extent " + std::to_string(n),
-                         "Indices of an axis of n elements are from -n to n - 1");
+        throw IndexError(op, "got index " + std::to_string(at) + " for an axis of extent " + std::to_string(n),
+                         "Indices must be from -n to n - 1 for an axis of n elements");
       offset += (at < 0 ? at + n : at) * plan.view.strides()[a.axis];
       continue;
     }
@@ -152,7 +152,7 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
     s.uses.push_back(std::move(use));
   }
   if (int(s.uses.size()) > params::Indexed::most_entries)
-    throw UnsupportedError(op, std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
+    throw UnsupportedError(op, "got " + std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
   const auto add_axis = [&](int64_t extent, int64_t stride) {
     require_ndim(op, s.shape.size() + 1);
     s.shape.push_back(extent);

@@ -17,12 +17,12 @@ namespace {
 
 void require_mask(const std::string& op, const Array& mask) {
   if (mask.dtype() != DType::bool_)
-    throw DTypeError(op, "a mask of dtype " + std::string(name(mask.dtype())), "compare it first: x != 0");
+    throw DTypeError(op, "got a mask of dtype " + std::string(name(mask.dtype())), "compare it first: x != 0");
 }
 
 void require_dtype(const OpCall& call, DType dtype) {
   if (!in(dtype, op_info(call.op()).dtypes))
-    throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(dtype)),
+    throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(dtype)),
                      "convert it with astype");
 }
 
@@ -34,7 +34,7 @@ Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& val
   Array number;
   if (value.array) {
     if (value.array->ndim() != 0)
-      throw ShapeError(op, "a value of shape " + str(value.array->shape()),
+      throw ShapeError(op, "got a value of shape " + str(value.array->shape()),
                        "pass a number or a 0-d array, or use where");
     number = cast_within_kind(op, *value.array, x.dtype(), stream);
   } else {
@@ -42,7 +42,7 @@ Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& val
     const bool integer = is_integer(value.scalar) && in(x.dtype(), dtypes::integers);
     if (!integer && !can_cast_same_kind(own, x.dtype()))
       throw DTypeError(
-          op, "a number of dtype " + std::string(name(own)) + " for an array of " + std::string(name(x.dtype())),
+          op, "got a number of dtype " + std::string(name(own)) + " for an array of " + std::string(name(x.dtype())),
           "use a number of the array's kind");
   }
   const Dims shape = broadcast_shapes(op, x.shape(), mask.shape());
@@ -69,7 +69,7 @@ Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& val
 }
 
 int64_t checked_capacity(const std::string& op, int64_t size, DType dtype) {
-  if (size < 0) throw ShapeError(op, "size=" + std::to_string(size), "a size is zero or positive");
+  if (size < 0) throw ShapeError(op, "size=" + std::to_string(size), "the size must be at least 0");
   checked_size(op, Dims{size}, itemsize(dtype));
   return size;
 }
@@ -180,12 +180,12 @@ Array compress(const Array& condition, const Array& x, std::optional<int64_t> ax
   const std::string op(call.name());
   require_mask(op, condition);
   if (condition.ndim() != 1)
-    throw ShapeError(op, "a condition of shape " + str(condition.shape()), "give a condition of one axis");
+    throw ShapeError(op, "got a condition of shape " + str(condition.shape()), "give a condition of one axis");
   if (axis && x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "leave axis out");
   const int64_t extent = axis ? x.shape()[normalize_axis(op, *axis, x.ndim())] : x.size();
   if (condition.size() > extent)
     throw ShapeError(
-        op, "a condition of " + std::to_string(condition.size()) + " for " + std::to_string(extent) + " slices",
+        op, "got a condition of " + std::to_string(condition.size()) + " for " + std::to_string(extent) + " slices",
         "give at most one a slice");
   return take(x, nonzero(condition, {}, stream)[0], axis, nullptr, stream);
 }
@@ -201,7 +201,7 @@ Array masked_select_backward(const Array& grad, const Array& mask, const Stream&
   OpCall call(Op::masked_select_backward, {&grad, &mask}, stream);
   require_dtype(call, grad.dtype());
   if (grad.ndim() != 1)
-    throw ShapeError(std::string(call.name()), "grad of shape " + str(grad.shape()),
+    throw ShapeError(std::string(call.name()), "got grad of shape " + str(grad.shape()),
                      "pass the gradient of what masked_select gave, of one axis");
   return spread(call, nullptr, mask, grad, stream);
 }

@@ -99,12 +99,12 @@ void declare(OpCall& call, const params::Indexed&, const Array& x, const Array* 
 
 void require_indices(const std::string& op, const Array& indices) {
   if (!in(indices.dtype(), dtypes::integers))
-    throw DTypeError(op, "indices of dtype " + std::string(name(indices.dtype())), "pass an integer dtype");
+    throw DTypeError(op, "got indices of dtype " + std::string(name(indices.dtype())), "pass an integer dtype");
 }
 
 void require_backend(const OpCall& call, const Array& array) {
   if (&array.buffer()->context() != &call.context())
-    throw BackendMismatchError(std::string(call.name()), "arrays of two backends",
+    throw BackendMismatchError(std::string(call.name()), "got arrays of two backends",
                                "Move one with to_device(), or make both with one Backend");
 }
 
@@ -151,9 +151,9 @@ int64_t read_count(const OpCall& call, const Ranks& ranks, const Stream& stream)
 Array cast_within_kind(const std::string& op, const Array& x, DType dtype, const Stream& stream) {
   if (x.dtype() == dtype) return x;
   if (!can_cast_same_kind(x.dtype(), dtype))
-    throw DTypeError(op,
-                     "values of dtype " + std::string(name(x.dtype())) + " for an array of " + std::string(name(dtype)),
-                     "convert them with astype first");
+    throw DTypeError(
+        op, "got values of dtype " + std::string(name(x.dtype())) + " for an array of " + std::string(name(dtype)),
+        "convert them with astype first");
   return astype(x, dtype, true, stream);
 }
 

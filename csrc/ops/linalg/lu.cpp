@@ -162,9 +162,9 @@ Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& gi
   Array lu = operand(call, given_lu);
   require_square(call, lu);
   if (!in(given_pivots.dtype(), dtypes::integers))
-    throw DTypeError(op, "pivots of " + std::string(name(given_pivots.dtype())), "pass those of lu_factor");
+    throw DTypeError(op, "got pivots of " + std::string(name(given_pivots.dtype())), "pass those of lu_factor");
   if (!(given_pivots.shape() == vector_shape(batch_of(lu), rows(lu))))
-    throw ShapeError(op, "pivots of shape " + str(given_pivots.shape()) + " beside factors of " + str(lu.shape()),
+    throw ShapeError(op, "got pivots of shape " + str(given_pivots.shape()) + " beside factors of " + str(lu.shape()),
                      "pass those of lu_factor");
   Rhs rhs = right_hand_side(call, lu, given_b);
   const DType dtype = promote(lu.dtype(), rhs.b.dtype());

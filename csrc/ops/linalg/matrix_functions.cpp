@@ -63,12 +63,12 @@ Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, pa
   if (tolerance.each == nullptr) return {};
   const Array& given = *tolerance.each;
   if (!in(given.dtype(), dtypes::floats | dtypes::integers))
-    throw DTypeError(std::string(call.name()), "rtol of " + std::string(name(given.dtype())), "pass real numbers");
+    throw DTypeError(std::string(call.name()), "got rtol of " + std::string(name(given.dtype())), "pass real numbers");
   const Dims batch = batch_of(a);
   if (!(broadcast_shapes(call.name(), given.shape(), batch) == batch))
     throw ShapeError(std::string(call.name()),
-                     "rtol of shape " + str(given.shape()) + " for matrices of shape " + str(a.shape()),
-                     "it broadcasts to " + str(batch));
+                     "got rtol of shape " + str(given.shape()) + " for matrices of shape " + str(a.shape()),
+                     "it must broadcast to " + str(batch));
   const Array dense = call.empty(batch, real_part(a.dtype()));
   assign(dense, Operand(given), call.on());
   call.reads(dense);
@@ -191,7 +191,7 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
     const int64_t m = a.shape()[a.ndim() - 2], n = a.shape()[a.ndim() - 1];
     const int64_t compared = order.norm == MatrixNorm::rows ? m : order.norm == MatrixNorm::columns ? n : 0;
     if (order.smallest && compared == 0 && product(shape) > 0)
-      throw ValueError(std::string(call.name()), "matrices of shape " + str(a.shape()),
+      throw ValueError(std::string(call.name()), "got matrices of shape " + str(a.shape()),
                        "The smallest row sum (-inf) needs a row, the smallest column sum (-1) a column, and the "
                        "smallest singular value (-2) both");
     for (int d = 0; d < 2 && keepdims; ++d) shape.push_back(1);
@@ -225,8 +225,8 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
   const Stream on = call.on();
   const Array a = operand(call, given);
   if (a.shape()[a.ndim() - 2] == 0 || a.shape()[a.ndim() - 1] == 0)
-    throw ShapeError(std::string(call.name()), "matrices of shape " + str(a.shape()),
-                     "an empty matrix has no condition number");
+    throw ShapeError(std::string(call.name()), "got matrices of shape " + str(a.shape()),
+                     "pass matrices that are not empty");
   if (order.norm == MatrixNorm::spectral)
     return spectral(call, a,
                     order.smallest ? params::SpectralNorm::inverse_condition : params::SpectralNorm::condition);
@@ -263,8 +263,8 @@ Array matrix_power(const Array& given, int64_t n, const Stream& stream) {
 Array trace(const Array& x, int64_t offset, std::optional<DType> dtype, const Stream& stream) {
   OpCall call(Op::linalg_trace, {&x}, stream);
   if (x.ndim() < 2)
-    throw ShapeError(std::string(call.name()), "an array of shape " + str(x.shape()),
-                     "matrices have at least two axes: (..., m, n)");
+    throw ShapeError(std::string(call.name()), "got an array of shape " + str(x.shape()),
+                     "matrices must have at least two axes: (..., m, n)");
   ReduceOptions o = over({-1});
   o.dtype = dtype;
   return sum(diagonal(x, offset), o, call.on());
@@ -282,10 +282,10 @@ Array cross(const Array& a, const Array& b, int64_t axis, const Stream& stream) 
     return own < 0 ? int64_t(1) : x.shape()[own];
   };
   if (extent(a) != 3 || extent(b) != 3)
-    throw ShapeError(op, "vectors of shapes " + str(a.shape()) + " and " + str(b.shape()),
+    throw ShapeError(op, "got vectors of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the axis must have 3 elements in both");
   const DType dtype = promote(a.dtype(), b.dtype());
-  if (!in(dtype, dtypes::numeric)) throw DTypeError(op, "vectors of bool", "convert them with astype");
+  if (!in(dtype, dtypes::numeric)) throw DTypeError(op, "got vectors of bool", "convert them with astype");
   const Array out = call.empty(shape, dtype), x = broadcast_to(a, shape), y = broadcast_to(b, shape);
   if (out.size() == 0) return out;
   call.reads(a);

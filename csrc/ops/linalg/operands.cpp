@@ -12,16 +12,18 @@ namespace stator::linalg::detail {
 Array operand(const OpCall& call, const Array& x) {
   const std::string op(call.name());
   if (x.ndim() < 2)
-    throw ShapeError(op, "an array of shape " + str(x.shape()), "matrices have at least two axes: (..., m, n)");
+    throw ShapeError(op, "got an array of shape " + str(x.shape()),
+                     "matrices must have at least two axes: (..., m, n)");
   if (in(x.dtype(), dtypes::blas)) return x;
   if (in(x.dtype(), dtypes::integers | dtypes::boolean)) return astype(x, DType::float64, true, call.on());
-  throw DTypeError(op, "an array of " + std::string(name(x.dtype())),
+  throw DTypeError(op, "got an array of " + std::string(name(x.dtype())),
                    "convert it with astype: float32, float64, complex64 and complex128 are decomposed");
 }
 
 void require_square(const OpCall& call, const Array& x) {
   if (rows(x) == cols(x)) return;
-  throw ShapeError(std::string(call.name()), "matrices of shape " + str(x.shape()), "the last two axes must be equal");
+  throw ShapeError(std::string(call.name()), "got matrices of shape " + str(x.shape()),
+                   "the last two axes must be equal");
 }
 
 Dims batch_of(const Array& x) { return Dims(std::span<const int64_t>(x.shape().data(), size_t(x.ndim() - 2))); }
@@ -49,12 +51,12 @@ int64_t product(const Dims& dims) {
 
 Rhs right_hand_side(const OpCall& call, const Array& a, const Array& b) {
   const std::string op(call.name());
-  if (b.ndim() == 0) throw ShapeError(op, "a right-hand side without axes", "pass (n,) or (..., n, k)");
+  if (b.ndim() == 0) throw ShapeError(op, "got a right-hand side without axes", "pass (n,) or (..., n, k)");
   const bool vector = b.ndim() == 1;
   const int64_t last[] = {1};
   const Array matrix = operand(call, vector ? expand_dims(b, last) : b);
   if (rows(matrix) != rows(a)) {
-    throw ShapeError(op, "matrices of shape " + str(a.shape()) + " and right-hand sides of shape " + str(b.shape()),
+    throw ShapeError(op, "got matrices of shape " + str(a.shape()) + " and right-hand sides of shape " + str(b.shape()),
                      "both must have equal numbers of rows");
   }
   return {matrix, vector};

@@ -25,19 +25,20 @@ CtcLoss samples_of(OpCall& call, const Array* grad, const Array& x, const Array&
   check_integers(call, targets, "targets");
   check_integers(call, inputs, "input lengths");
   check_integers(call, lengths, "target lengths");
-  if (x.ndim() != 3) throw ShapeError(op, "log_probs " + str(x.shape()), "pass log_probs (steps, samples, classes)");
+  if (x.ndim() != 3)
+    throw ShapeError(op, "got log_probs " + str(x.shape()), "pass log_probs (steps, samples, classes)");
   CtcLoss p{};
   p.steps = x.shape()[0];
   p.samples = x.shape()[1];
   p.classes = x.shape()[2];
-  if (p.steps == 0) throw ShapeError(op, "log_probs " + str(x.shape()) + ", of no steps", "pass at least one step");
+  if (p.steps == 0) throw ShapeError(op, "got log_probs " + str(x.shape()) + ", of no steps", "pass at least one step");
   if (targets.ndim() != 1 && (targets.ndim() != 2 || targets.shape()[0] != p.samples))
-    throw ShapeError(op, "log_probs " + str(x.shape()) + " and targets " + str(targets.shape()),
+    throw ShapeError(op, "got log_probs " + str(x.shape()) + " and targets " + str(targets.shape()),
                      "pass targets (samples, labels), or the labels of all samples in one axis");
   for (const Array* a : {&inputs, &lengths})
     if (a->ndim() != 1 || a->shape()[0] != p.samples)
       throw ShapeError(op,
-                       std::string(a == &inputs ? "input" : "target") + "_lengths " + str(a->shape()) +
+                       "got " + std::string(a == &inputs ? "input" : "target") + "_lengths " + str(a->shape()) +
                            " for log_probs " + str(x.shape()),
                        "pass a length for each sample, shape (samples,)");
   if (o.blank < 0 || o.blank >= p.classes)

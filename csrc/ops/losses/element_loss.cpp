@@ -61,7 +61,7 @@ void check_weight(const OpCall& call, const Array* weight, const char* what, con
   }
   if (!fits)
     throw ShapeError(std::string(call.name()),
-                     std::string(what) + " " + str(weight->shape()) + " for an input " + str(input.shape()),
+                     "got " + std::string(what) + " " + str(weight->shape()) + " for an input " + str(input.shape()),
                      "pass an array that can be broadcast to the input's shape");
   check_dtype(call, *weight, what, input);
 }
@@ -79,7 +79,7 @@ Array loss_of(Op op, const Array* grad, const Array& input, const Array& target,
   const bool each = reduction == Reduction::none;
   if (grad) check_grad(call, *grad, each ? input.shape() : Dims{}, input);
   if (reduction == Reduction::batchmean && input.ndim() == 0)
-    throw ShapeError(std::string(call.name()), "reduction 'batchmean' of an input without axes",
+    throw ShapeError(std::string(call.name()), "got reduction 'batchmean' of an input without axes",
                      "pass an input of shape (n, ...), or reduction='mean'");
   ElementLoss p{};
   p.dtype = input.dtype();

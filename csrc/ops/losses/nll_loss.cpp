@@ -34,7 +34,7 @@ Rows rows_of(OpCall& call, const Array* grad, const Array& x, const Array& targe
   for (int d = 0; d < x.ndim(); ++d)
     if (d != axis) rows.shape[d > axis ? d - 1 : d] = x.shape()[d];
   if (x.ndim() == 0 || !(target.shape() == rows.shape))
-    throw ShapeError(op, "log_probs " + str(x.shape()) + " and target " + str(target.shape()),
+    throw ShapeError(op, "got log_probs " + str(x.shape()) + " and target " + str(target.shape()),
                      "pass log_probs of shape (n, classes, ...) and a target of shape (n, ...)");
   if (!in(target.dtype(), dtypes::integers))
     throw DTypeError(op, "the target has dtype " + std::string(name(target.dtype())),
@@ -43,7 +43,7 @@ Rows rows_of(OpCall& call, const Array* grad, const Array& x, const Array& targe
   p.classes = x.shape()[axis];
   if (o.weight) {
     if (o.weight->ndim() != 1 || o.weight->shape()[0] != p.classes)
-      throw ShapeError(op, "weight " + str(o.weight->shape()) + " for log_probs " + str(x.shape()),
+      throw ShapeError(op, "got weight " + str(o.weight->shape()) + " for log_probs " + str(x.shape()),
                        "pass one weight a class, shape (classes,)");
     check_dtype(call, *o.weight, "weight", x);
     p.weights = o.weight->data_ptr();

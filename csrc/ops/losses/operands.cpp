@@ -21,7 +21,7 @@ void check_dtype(const OpCall& call, const Array& a, const char* what, const Arr
 void check_same(const OpCall& call, const Array& a, const char* what, const Array& input) {
   if (!(a.shape() == input.shape()))
     throw ShapeError(std::string(call.name()),
-                     std::string(what) + " " + str(a.shape()) + " for an input " + str(input.shape()),
+                     "got " + std::string(what) + " " + str(a.shape()) + " for an input " + str(input.shape()),
                      "pass arrays of one shape; broadcast_to repeats elements");
   check_dtype(call, a, what, input);
 }

@@ -39,11 +39,11 @@ Array cdist(const Array& x1, const Array& x2, double p, const Stream& stream) {
   const std::string op(call.name());
   const DType dtype = promote(x1.dtype(), x2.dtype());
   if (!in(dtype, op_info(Op::cdist).dtypes))
-    throw DTypeError(op, "points of dtype " + std::string(name(dtype)), "convert them to float32 or float64");
-  if (!(p >= 0)) throw ValueError(op, "p=" + std::to_string(p), "p is zero, positive or infinity");
+    throw DTypeError(op, "got points of dtype " + std::string(name(dtype)), "convert them to float32 or float64");
+  if (!(p >= 0)) throw ValueError(op, "p=" + std::to_string(p), "p must be zero, positive or infinity");
   if (x1.ndim() < 2 || x2.ndim() < 2 || x1.shape()[x1.ndim() - 1] != x2.shape()[x2.ndim() - 1])
-    throw ShapeError(op, "shapes " + str(x1.shape()) + " and " + str(x2.shape()),
-                     "points are (.., count, features), with as many features in both");
+    throw ShapeError(op, "got shapes " + str(x1.shape()) + " and " + str(x2.shape()),
+                     "points must be (..., count, features), with as many features in both");
   const Dims lead = broadcast_shapes(op, leading(x1), leading(x2));
   Dims shape = lead;
   shape.push_back(x1.shape()[x1.ndim() - 2]);

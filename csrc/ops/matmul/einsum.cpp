@@ -305,7 +305,8 @@ class Einsum {
 
 Array einsum(std::string_view subscripts, std::span<const Array> operands, std::optional<DType> dtype,
              const Stream& stream) {
-  if (operands.empty()) throw ValueError(std::string(op_info(Op::einsum).call), "no operands", "pass one array a term");
+  if (operands.empty())
+    throw ValueError(std::string(op_info(Op::einsum).call), "got no operands", "pass one array a term");
   const OpCall call(Op::einsum, {&operands[0]}, stream);
   return Einsum(subscripts, operands, dtype, call.on()).run();
 }

@@ -23,10 +23,10 @@ params::Float8 format_of(const std::string& op, std::string_view name) {
 const float* check_scale(OpCall& call, const Array& scale, const char* which, const Dims& each, int64_t* step) {
   const std::string op(call.name());
   if (scale.dtype() != DType::float32)
-    throw DTypeError(op, "the argument " + std::string(which) + " of " + std::string(name(scale.dtype())),
-                     "scales are float32");
+    throw DTypeError(op, "got the argument " + std::string(which) + " of " + std::string(name(scale.dtype())),
+                     "scales must be float32");
   if (scale.size() != 1 && !(scale.shape() == each))
-    throw ShapeError(op, "the argument " + std::string(which) + " of shape " + str(scale.shape()),
+    throw ShapeError(op, "got the argument " + std::string(which) + " of shape " + str(scale.shape()),
                      "pass one number, or an array of shape " + str(each));
   *step = 0;
   if (scale.size() != 1)
@@ -40,21 +40,22 @@ using Formats = std::array<params::Float8, 2>;
 
 void check_operands(const std::string& op, const Array& a, const Array& b, const ScaledMatmulOptions& options) {
   if (a.dtype() != DType::uint8 || b.dtype() != DType::uint8)
-    throw DTypeError(op, "operands of " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())),
-                     "eight-bit floats are stored as uint8: quantize_fp8() makes them, .view('uint8') of others");
+    throw DTypeError(op, "got operands of " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())),
+                     "operands must be uint8. Make them with quantize_fp8(), or view others with .view('uint8')");
   if (a.ndim() != 2 || b.ndim() != 2 || a.shape()[1] != b.shape()[0])
-    throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "both are matrices, (m, k) and (k, n)");
+    throw ShapeError(op, "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both must be matrices, (m, k) and (k, n)");
   if (!in(options.dtype, dtypes::floats) || options.dtype == DType::float64)
-    throw DTypeError(op, "dtype=" + std::string(name(options.dtype)), "the result is float16, bfloat16 or float32");
+    throw DTypeError(op, "dtype=" + std::string(name(options.dtype)),
+                     "the result must be float16, bfloat16 or float32");
 }
 
 void set_bias(OpCall& call, const Array& bias, int64_t n, params::ProductEpilogue& after) {
   const std::string op(call.name());
   if (!(bias.shape() == Dims{n}))
-    throw ShapeError(op, "a bias of shape " + str(bias.shape()), "the bias is (" + std::to_string(n) + ",)");
+    throw ShapeError(op, "got a bias of shape " + str(bias.shape()), "the bias must be (" + std::to_string(n) + ",)");
   if (!in(bias.dtype(), dtypes::floats))
-    throw DTypeError(op, "a bias of " + std::string(name(bias.dtype())), "the bias is floating");
+    throw DTypeError(op, "got a bias of " + std::string(name(bias.dtype())), "the bias must be floating");
   call.reads(bias);
   after.bias = bias.data_ptr();
   after.bias_dtype = bias.dtype();
@@ -146,7 +147,7 @@ Quantized quantize_fp8(const Array& given, std::string_view format, std::optiona
   params::QuantizeFloat8 p{};
   p.format = format_of(op, format);
   if (!in(given.dtype(), dtypes::floats))
-    throw DTypeError(op, "an array of " + std::string(name(given.dtype())), "convert it to a floating dtype first");
+    throw DTypeError(op, "got an array of " + std::string(name(given.dtype())), "convert it to a floating dtype first");
   const Array x = given.is_contiguous() ? given : copy(given, call.on());
   Dims scales;
   p.outer = p.inner = 1;

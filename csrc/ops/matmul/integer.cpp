@@ -28,7 +28,7 @@ IntegerTypes choose(const OpCall& call, DType a, DType b, const MatmulOptions& o
   const DType promoted = promote(a, b), wanted = options.dtype.value_or(promoted);
   if (options.compute_dtype)
     throw DTypeError(std::string(call.name()), "compute_dtype= for operands of " + std::string(name(promoted)),
-                     "Products of integers are exact: pass dtype= an integer dtype, or convert the operands");
+                     "Products of integers are exact. Pass an integer dtype=, or convert the operands");
   require_result_dtype(call.name(), promoted, wanted);
   if (promoted == DType::int8 && wanted == DType::int32) return {DType::int8, DType::int32};
   return {wanted, wanted};

@@ -43,24 +43,24 @@ LinearGradients linear_backward(const Array& grad, const Array& x, const Array& 
   const OpCall call(Op::linear_backward, {&grad, &x, &weight, o.saved}, stream);
   const std::string op(call.name());
   if (weight.ndim() != 2 || x.ndim() == 0 || x.shape()[x.ndim() - 1] != weight.shape()[1])
-    throw ShapeError(op, "an array of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
-                     "the weight is (out, in), x is (..., in)");
+    throw ShapeError(op, "got an array of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
+                     "the weight must be (out, in) and x (..., in)");
   Dims result = x.shape();
   result[x.ndim() - 1] = weight.shape()[0];
   check_shape(call, grad, "grad", result);
   for (const Array* a : {&grad, &x, &weight, o.saved})
     if (a && (!in(a->dtype(), dtypes::floats) || a->dtype() != x.dtype()))
-      throw DTypeError(op,
-                       "an array of " + std::string(name(a->dtype())) + " beside x of " + std::string(name(x.dtype())),
-                       "arrays are of one floating dtype: convert them with astype");
+      throw DTypeError(
+          op, "got an array of " + std::string(name(a->dtype())) + " beside x of " + std::string(name(x.dtype())),
+          "all arrays must have one floating dtype. Convert them with astype");
   const Slope* slope = nullptr;
   for (const Slope& s : slopes)
     if (s.activation == o.activation) slope = &s;
   if (!slope && !o.activation.empty())
-    throw ValueError(op, "activation '" + std::string(o.activation) + "'",
+    throw ValueError(op, "got activation '" + std::string(o.activation) + "'",
                      "pass None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'");
   if (slope && !o.saved)
-    throw ValueError(op, "activation '" + std::string(o.activation) + "' without saved",
+    throw ValueError(op, "got activation '" + std::string(o.activation) + "' without saved",
                      slope->from_result ? "pass the result of linear" : "pass x @ weight.T + bias");
   if (o.saved) check_shape(call, *o.saved, "saved", result);
   const Stream on = call.on();

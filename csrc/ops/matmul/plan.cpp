@@ -91,22 +91,22 @@ void require_result_dtype(std::string_view op, DType common, DType wanted) {
   if (in(wanted, accepted)) return;
   throw DTypeError(std::string(op),
                    "dtype=" + std::string(name(wanted)) + " for operands of " + std::string(name(common)),
-                   whole ? "Products of integers are exact: use an integer dtype, or convert the operands with astype"
+                   whole ? "Products of integers are exact. Use an integer dtype, or convert the operands with astype"
                    : is_complex(common) ? "Complex operands need a complex dtype"
                                         : "Use one of " + supported());
 }
 
 ProductShapes product_shapes(const Array& a, const Array& b) {
   if (a.ndim() == 0 || b.ndim() == 0) {
-    throw ShapeError("matmul", "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "both need at least one dimension; multiply() takes scalars");
+    throw ShapeError("matmul", "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both must have at least one dimension; multiply() takes scalars");
   }
   const bool left_vector = a.ndim() == 1, right_vector = b.ndim() == 1;
   const int64_t inner = a.shape()[a.ndim() - 1], other = b.shape()[right_vector ? 0 : b.ndim() - 2];
   if (inner != other) {
     throw ShapeError("matmul",
-                     "operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " + std::to_string(inner) +
-                         " columns and " + std::to_string(other) + " rows",
+                     "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " +
+                         std::to_string(inner) + " columns and " + std::to_string(other) + " rows",
                      "the last axis of the left operand must equal the last but one of the right");
   }
   ProductShapes shapes;
@@ -122,7 +122,7 @@ ProductShapes product_shapes(const Array& a, const Array& b) {
 Types choose_types(DType a, DType b, const MatmulOptions& options) {
   const DType promoted = promote(a, b);
   if (!in(promoted, multiplied)) {
-    throw DTypeError("matmul", "operands of " + std::string(name(a)) + " and " + std::string(name(b)),
+    throw DTypeError("matmul", "got operands of " + std::string(name(a)) + " and " + std::string(name(b)),
                      "convert one with astype: products are of integers, or of " + supported());
   }
   if (options.compute_dtype) check_compute_dtype(*options.compute_dtype, promoted);

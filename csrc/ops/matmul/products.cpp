@@ -80,18 +80,19 @@ Array accumulate(Op op, const ScaledSum& sum, int ndim, const Stream& stream) {
   const OpCall call(op, {&c, &a, &b}, stream);
   const std::string name(call.name());
   if (a.ndim() != ndim || b.ndim() != ndim)
-    throw ShapeError(name, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "both have " + std::to_string(ndim) + " axes; matmul() takes others");
+    throw ShapeError(name, "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both must have " + std::to_string(ndim) + " axes; matmul() takes others");
   const std::string shapes = str(c.shape()) + ", " + str(a.shape()) + " and " + str(b.shape());
   if (a.shape()[ndim - 1] != b.shape()[ndim - 2])
-    throw ShapeError(name, "operands of shapes " + shapes, "the second has as many columns as the third has rows");
+    throw ShapeError(name, "got operands of shapes " + shapes,
+                     "the second must have as many columns as the third has rows");
   if (ndim == 3 && a.shape()[0] != b.shape()[0] && a.shape()[0] != 1 && b.shape()[0] != 1)
-    throw ShapeError(name, "operands of shapes " + shapes, "the batches must have equal lengths, or 1");
+    throw ShapeError(name, "got operands of shapes " + shapes, "the batches must have equal lengths, or 1");
   Dims result = ndim == 3 ? broadcast_shapes(name, Dims{a.shape()[0]}, Dims{b.shape()[0]}) : Dims();
   result.push_back(a.shape()[ndim - 2]);
   result.push_back(b.shape()[ndim - 1]);
   if (c.ndim() > ndim || !(broadcast_shapes(name, c.shape(), result) == result))
-    throw ShapeError(name, "operands of shapes " + shapes, "the first broadcasts to " + str(result));
+    throw ShapeError(name, "got operands of shapes " + shapes, "the first must broadcast to " + str(result));
   MatmulOptions options;
   options.dtype = promote(std::array{a.dtype(), b.dtype(), c.dtype()});
   if (!in(*options.dtype, op_info(op).dtypes) || (is_integer_product(a, b) && !in(*options.dtype, dtypes::integers)))
@@ -119,8 +120,8 @@ Array dot(const Array& a, const Array& b, std::optional<DType> dtype, const Stre
   if (dtype) matmul_plan::require_result_dtype(call.name(), promote(a.dtype(), b.dtype()), *dtype);
   if (a.ndim() == 0 || b.ndim() == 0) return multiply_as(a, b, dtype, on);
   if (a.shape()[a.ndim() - 1] != b.shape()[std::max(0, b.ndim() - 2)])
-    throw ShapeError(std::string(call.name()), "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "the last axis of the first is as long as the last but one of the second");
+    throw ShapeError(std::string(call.name()), "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "the last axis of the first must be as long as the last but one of the second");
   if (b.ndim() <= 2) return matmul(a, b, {.dtype = dtype}, on);
   const int64_t left[] = {a.ndim() - 1}, right[] = {b.ndim() - 2};
   return tensordot(a, b, left, right, dtype, on);
@@ -133,18 +134,18 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, std::optional<DType> 
   const int least = std::min(a.ndim(), b.ndim());
   if (axis >= 0 || axis < -least)
     throw AxisError(op,
-                    "axis " + std::to_string(axis) + " of operands of " + std::to_string(a.ndim()) + " and " +
+                    "got axis " + std::to_string(axis) + " of operands of " + std::to_string(a.ndim()) + " and " +
                         std::to_string(b.ndim()) + " axes",
                     "count the axis from the end: -1 is the last of both");
   const Stream on = call.on();
   const Array x = last_axis(a, axis), y = last_axis(b, axis);
   if (x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1])
-    throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+    throw ShapeError(op, "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the axis must have equal lengths in both");
   try {
     broadcast_shapes(op, x.shape(), y.shape());
   } catch (const ShapeError&) {  // of moved axes, which the caller did not see
-    throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+    throw ShapeError(op, "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the other axes must broadcast: equal lengths, or 1");
   }
   const Array row = with_axis(x, -2), column = with_axis(y, -1);
@@ -159,8 +160,8 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, std::optional<DType> 
 Array outer(const Array& a, const Array& b, const Stream& stream) {
   const OpCall call(Op::outer, {&a, &b}, stream);
   if (a.ndim() != 1 || b.ndim() != 1)
-    throw ShapeError(std::string(call.name()), "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "both are vectors; reshape them to (-1,) first");
+    throw ShapeError(std::string(call.name()), "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both must be vectors. Reshape them to (-1,) first");
   return multiply(with_axis(a, 1), with_axis(b, 0), {}, call.on());
 }
 
@@ -168,8 +169,8 @@ Array kron(const Array& a, const Array& b, const Stream& stream) {
   const OpCall call(Op::kron, {&a, &b}, stream);
   const int ndim = std::max(a.ndim(), b.ndim());
   if (2 * ndim > Dims::max_size)
-    throw UnsupportedError(std::string(call.name()), "operands of " + std::to_string(ndim) + " dimensions",
-                           "at most 16 are supported: squeeze axes of one element");
+    throw UnsupportedError(std::string(call.name()), "got operands of " + std::to_string(ndim) + " dimensions",
+                           "at most 16 are supported. Squeeze axes of one element");
   // Axis d of the result is the pair (axis d of a, axis d of b).
   Dims left, right, shape;
   for (int d = 0; d < ndim; ++d) {
@@ -195,7 +196,8 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
   if (dtype) matmul_plan::require_result_dtype(op, promote(a.dtype(), b.dtype()), *dtype);
   if (axes_a.size() != axes_b.size())
     throw ShapeError(
-        op, std::to_string(axes_a.size()) + " axes of one and " + std::to_string(axes_b.size()) + " of the other",
+        op,
+        "got " + std::to_string(axes_a.size()) + " axes of one and " + std::to_string(axes_b.size()) + " of the other",
         "name as many of both");
   named_axes(op, axes_a, a.ndim());
   named_axes(op, axes_b, b.ndim());
@@ -205,7 +207,7 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
     right.push_back(normalize_axis(op, axes_b[k], b.ndim()));
     if (a.shape()[int(left[k])] != b.shape()[int(right[k])])
       throw ShapeError(op,
-                       "axis " + std::to_string(left[k]) + " of " + str(a.shape()) + " and axis " +
+                       "got axis " + std::to_string(left[k]) + " of " + str(a.shape()) + " and axis " +
                            std::to_string(right[k]) + " of " + str(b.shape()),
                        "axes summed together must have equal lengths");
   }
@@ -233,11 +235,11 @@ Array linear(const Array& x, const Array& weight, const Array* bias, std::string
   const OpCall call(Op::linear, {&x, &weight, bias}, stream);
   const std::string op(call.name());
   if (weight.ndim() != 2 || x.ndim() == 0 || x.shape()[x.ndim() - 1] != weight.shape()[1])
-    throw ShapeError(op, "an array of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
-                     "the weight is (out, in), x is (..., in)");
+    throw ShapeError(op, "got an array of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
+                     "the weight must be (out, in) and x (..., in)");
   if (bias != nullptr && !(bias->shape() == Dims{weight.shape()[0]}))
-    throw ShapeError(op, "a bias of shape " + str(bias->shape()) + " with a weight of shape " + str(weight.shape()),
-                     "the bias is (out,)");
+    throw ShapeError(op, "got a bias of shape " + str(bias->shape()) + " with a weight of shape " + str(weight.shape()),
+                     "the bias must be (out,)");
   struct Known {
     std::string_view name;
     params::Activation value;
@@ -248,14 +250,14 @@ Array linear(const Array& x, const Array& weight, const Array* bias, std::string
   const auto chosen =
       std::find_if(std::begin(known), std::end(known), [&](const Known& k) { return k.name == activation; });
   if (chosen == std::end(known))
-    throw ValueError(op, "activation '" + std::string(activation) + "'",
+    throw ValueError(op, "got activation '" + std::string(activation) + "'",
                      "pass None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'");
   const DType natural = promote(x.dtype(), weight.dtype()), promoted = bias ? promote(bias->dtype(), natural) : natural;
   if (!in(natural, dtypes::floats) || !in(promoted, dtypes::floats))
-    throw DTypeError(
-        op,
-        "operands of " + std::string(name(natural)) + (bias ? ", a bias of " + std::string(name(bias->dtype())) : ""),
-        "linear is of floating dtypes: convert them with astype");
+    throw DTypeError(op,
+                     "got operands of " + std::string(name(natural)) +
+                         (bias ? ", a bias of " + std::string(name(bias->dtype())) : ""),
+                     "all must be floating. Convert them with astype");
   MatmulOptions options;
   options.dtype = promoted;
   return product(x, matrix_transpose(weight), options, {}, {bias, chosen->value}, call.on());

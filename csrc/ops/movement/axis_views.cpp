@@ -54,9 +54,9 @@ Array expand_dims(const Array& x, std::span<const int64_t> axes) {
 Array moveaxis(const Array& x, std::span<const int64_t> source, std::span<const int64_t> destination) {
   const std::string op = require_open(x, Op::moveaxis);
   if (source.size() != destination.size())
-    throw ShapeError(op,
-                     std::to_string(source.size()) + " axes to " + std::to_string(destination.size()) + " positions",
-                     "Name a position for each axis that moves");
+    throw ShapeError(
+        op, "got " + std::to_string(source.size()) + " axes to " + std::to_string(destination.size()) + " positions",
+        "Name a position for each axis that moves");
   const std::vector<bool> moved = named_axes(op, source, x.ndim()), taken = named_axes(op, destination, x.ndim());
   std::vector<int> from(size_t(x.ndim()), -1);
   for (size_t k = 0; k < source.size(); ++k)
@@ -149,9 +149,10 @@ std::vector<Array> meshgrid(std::span<const Array> arrays, bool swapped) {
   Dims shape;
   for (const Array& x : arrays) {
     const std::string op = require_open(x, Op::meshgrid);
-    if (x.ndim() > 1) throw ShapeError(op, "an array of shape " + str(x.shape()), "pass arrays of at most one axis");
+    if (x.ndim() > 1)
+      throw ShapeError(op, "got an array of shape " + str(x.shape()), "pass arrays of at most one axis");
     if (shape.size() == Dims::max_size)
-      throw ShapeError(op, std::to_string(arrays.size()) + " arrays",
+      throw ShapeError(op, "got " + std::to_string(arrays.size()) + " arrays",
                        "at most " + std::to_string(Dims::max_size) + " axes are possible");
     shape.push_back(x.size());
   }

@@ -68,7 +68,7 @@ Dims joined_shape(const std::string& op, const std::vector<Array>& arrays, int a
                            str(other) + ", along axis " + std::to_string(axis),
                        "the other axes must have equal lengths");
     if (__builtin_add_overflow(shape[axis], other[axis], &shape[axis]))
-      throw ShapeError(op, "more than 2^63 elements along the axis", "join fewer arrays");
+      throw ShapeError(op, "got more than 2^63 elements along the axis", "join fewer arrays");
   }
   return shape;
 }
@@ -140,7 +140,7 @@ Array join(Op which, const std::vector<Array>& given, int axis, const Array* out
 }
 
 void require_some(Op op, const std::vector<Array>& arrays) {
-  if (arrays.empty()) throw ValueError(std::string(op_info(op).call), "no arrays", "pass at least one");
+  if (arrays.empty()) throw ValueError(std::string(op_info(op).call), "got no arrays", "pass at least one");
   for (const Array& x : arrays) require_open(x, op);
 }
 
@@ -166,7 +166,8 @@ Array stack(const std::vector<Array>& arrays, int64_t axis, const Array* out, co
   std::vector<Array> rows;
   for (const Array& x : arrays) {
     if (!(x.shape() == arrays[0].shape()))
-      throw ShapeError(op, "shapes " + str(arrays[0].shape()) + " and " + str(x.shape()), "the shapes must be equal");
+      throw ShapeError(op, "got shapes " + str(arrays[0].shape()) + " and " + str(x.shape()),
+                       "the shapes must be equal");
     const int64_t axes[] = {at};
     rows.push_back(expand_dims(x, axes));
   }

@@ -115,7 +115,8 @@ Array roll(const Array& x, std::span<const int64_t> shifts, const std::optional<
   }
   const size_t count = std::max(shifts.size(), axes->size());
   if ((shifts.size() != count && shifts.size() != 1) || (axes->size() != count && axes->size() != 1))
-    throw ShapeError(op, std::to_string(shifts.size()) + " shifts for " + std::to_string(axes->size()) + " axes",
+    throw ShapeError(op,
+                     "got " + std::to_string(shifts.size()) + " shifts for " + std::to_string(axes->size()) + " axes",
                      "give one shift an axis");
   OpCall call(Op::roll, {&x}, stream);
   std::vector<AxisMap> maps;
@@ -135,7 +136,7 @@ Array pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths
   const std::string op(call.name());
   AxisRule rule = rule_of(op, mode);
   if (int(widths.size()) != x.ndim())
-    throw ShapeError(op, std::to_string(widths.size()) + " widths for shape " + str(x.shape()),
+    throw ShapeError(op, "got " + std::to_string(widths.size()) + " widths for shape " + str(x.shape()),
                      "give one pair an axis");
   unsigned char fill[16];
   encode(op, value, x.dtype(), fill);
@@ -144,14 +145,14 @@ Array pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths
     const auto [before, after] = widths[size_t(d)];
     const int64_t n = x.shape()[d];
     if (before < 0 || after < 0)
-      throw ValueError(op, "widths (" + std::to_string(before) + ", " + std::to_string(after) + ")",
-                       "widths are not negative");
+      throw ValueError(op, "got widths (" + std::to_string(before) + ", " + std::to_string(after) + ")",
+                       "widths must be at least 0");
     if (n == 0 && before + after > 0 && rule != AxisRule::inside)
       throw ShapeError(op, "axis " + std::to_string(d) + " of shape " + str(x.shape()) + " is empty",
-                       "an empty axis can only be padded with a constant");
+                       "an empty axis must be padded with a constant");
     int64_t extent;
     if (__builtin_add_overflow(n, before, &extent) || __builtin_add_overflow(extent, after, &extent))
-      throw ShapeError(op, "more than 2^63 elements along axis " + std::to_string(d), "pad less");
+      throw ShapeError(op, "got more than 2^63 elements along axis " + std::to_string(d), "pad less");
     // The mirror image of a single element is itself.
     maps.push_back({rule == AxisRule::reflect && n == 1 ? AxisRule::edge : rule, extent, n, x.strides()[d], before});
   }
@@ -166,15 +167,16 @@ Array tile(const Array& x, std::span<const int64_t> repetitions, const Stream& s
   for (int d = 0; d < ndim; ++d) {
     const int own = d - (ndim - x.ndim()), at = d - (ndim - count);
     const int64_t n = own < 0 ? 1 : x.shape()[own], times = at < 0 ? 1 : repetitions[size_t(at)];
-    if (times < 0) throw ValueError(op, std::to_string(times) + " repetitions", "repetitions are not negative");
+    if (times < 0)
+      throw ValueError(op, "got " + std::to_string(times) + " repetitions", "repetitions must be at least 0");
     int64_t extent;
     if (__builtin_mul_overflow(n, times, &extent))
-      throw ShapeError(op, "more than 2^63 elements along axis " + std::to_string(d), "repeat less");
+      throw ShapeError(op, "got more than 2^63 elements along axis " + std::to_string(d), "repeat less");
     shape.push_back(extent);
     const auto add = [&](int64_t length, int64_t stride) {
       if (length == 1) return;
       if (wide_shape.size() == Dims::max_size)
-        throw UnsupportedError(op, "more than 32 axes and repetitions together", "repeat fewer axes at a time");
+        throw UnsupportedError(op, "got more than 32 axes and repetitions together", "repeat fewer axes at a time");
       wide_shape.push_back(length);
       wide_strides.push_back(stride);
     };
@@ -187,7 +189,7 @@ Array tile(const Array& x, std::span<const int64_t> repetitions, const Stream& s
 
 Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis, const Stream& stream) {
   const std::string op = require_open(x, Op::repeat);
-  if (count < 0) throw ValueError(op, std::to_string(count) + " repeats", "repeats are not negative");
+  if (count < 0) throw ValueError(op, "got " + std::to_string(count) + " repeats", "repeats must be at least 0");
   if (!axis) return repeat(ravel(x, stream), count, 0, stream);
   const int at = normalize_axis(op, *axis, x.ndim());
   // A few repeats along dense rows are a concatenation.
@@ -195,13 +197,13 @@ Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis, const S
     return repeat_as_concat(x, count, stream);
   Dims shape = x.shape(), wide_shape, wide_strides;
   if (__builtin_mul_overflow(shape[at], count, &shape[at]))
-    throw ShapeError(op, "more than 2^63 elements along axis " + std::to_string(at), "repeat less");
+    throw ShapeError(op, "got more than 2^63 elements along axis " + std::to_string(at), "repeat less");
   checked_size(op, shape, itemsize(x.dtype()));
   for (int d = 0; d < x.ndim(); ++d) {
     wide_shape.push_back(x.shape()[d]);
     wide_strides.push_back(x.strides()[d]);
     if (d != at) continue;
-    if (x.ndim() == Dims::max_size) throw UnsupportedError(op, "an array of 32 axes", "reshape it first");
+    if (x.ndim() == Dims::max_size) throw UnsupportedError(op, "got an array of 32 axes", "reshape it first");
     wide_shape.push_back(count);
     wide_strides.push_back(0);
   }
@@ -217,7 +219,7 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
     throw DTypeError(op, "repeats have dtype " + std::string(name(counts.dtype())), "pass integers");
   const int64_t n = x.shape()[at];
   if (counts.ndim() > 1 || (counts.size() != n && counts.size() != 1))
-    throw ShapeError(op, "repeats of shape " + str(counts.shape()) + " for " + std::to_string(n) + " elements",
+    throw ShapeError(op, "got repeats of shape " + str(counts.shape()) + " for " + std::to_string(n) + " elements",
                      "give one for each element, or one for all");
   const Array wide = counts.dtype() == DType::int64 ? counts : astype(counts, DType::int64, true, stream);
   std::vector<int64_t> ends(size_t(counts.size()));
@@ -225,9 +227,9 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
   if (counts.size() == 1) ends.assign(size_t(n), ends[0]);
   int64_t total = 0;
   for (int64_t& end : ends) {
-    if (end < 0) throw ValueError(op, std::to_string(end) + " repeats", "repeats are not negative");
+    if (end < 0) throw ValueError(op, "got " + std::to_string(end) + " repeats", "repeats must be at least 0");
     if (__builtin_add_overflow(total, end, &total))
-      throw ShapeError(op, "more than 2^63 elements along the axis", "repeat less");
+      throw ShapeError(op, "got more than 2^63 elements along the axis", "repeat less");
     end = total;
   }
   OpCall call(Op::repeat, {&x, &counts}, stream);

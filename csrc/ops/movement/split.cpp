@@ -21,7 +21,7 @@ Array part(const Array& x, int axis, int64_t begin, int64_t end) {
 std::vector<Array> split(const Array& x, int64_t sections, int64_t axis) {
   const std::string op = require_open(x, Op::split);
   const int at = normalize_axis(op, axis, x.ndim());
-  if (sections <= 0) throw ValueError(op, std::to_string(sections) + " sections", "ask for at least one");
+  if (sections <= 0) throw ValueError(op, "got " + std::to_string(sections) + " sections", "ask for at least one");
   const int64_t n = x.shape()[at], each = n / sections, longer = n % sections;
   std::vector<Array> pieces;
   pieces.reserve(size_t(sections));
@@ -59,7 +59,7 @@ Array rot90(const Array& x, int64_t k, int64_t first, int64_t second) {
   const std::string op = require_open(x, Op::rot90);
   if (x.ndim() < 2) throw ShapeError(op, "shape " + str(x.shape()) + " has no two axes", "turn a matrix");
   const int a = normalize_axis(op, first, x.ndim()), b = normalize_axis(op, second, x.ndim());
-  if (a == b) throw AxisError(op, "axis " + std::to_string(a) + " twice", "name two axes");
+  if (a == b) throw AxisError(op, "got axis " + std::to_string(a) + " twice", "name two axes");
   Dims shape = x.shape(), strides = x.strides();
   int64_t offset = x.offset();
   const auto reverse = [&](int d) {

@@ -16,7 +16,7 @@ namespace stator {
 
 std::string require_open(const Array& x, Op op) {
   const std::string call(op_info(op).call);
-  if (!x) throw ValueError(call, "an array without memory", "Pass an array made by a Backend");
+  if (!x) throw ValueError(call, "got an array without memory", "Pass an array made by a Backend");
   x.buffer()->context().require_open(uint16_t(op));
   return call;
 }
@@ -29,10 +29,12 @@ Dims resolve_shape(const std::string& op, const Array& x, std::span<const int64_
   Dims shape = given;
   int unknown = -1;
   for (int d = 0; d < shape.size(); ++d) {
-    if (shape[d] < -1) throw ShapeError(op, "shape " + str(given) + " has a negative extent", "One extent may be -1");
+    if (shape[d] < -1)
+      throw ShapeError(op, "shape " + str(given) + " has a negative extent",
+                       "Extents must be at least 0, or -1 for one of them");
     if (shape[d] != -1) continue;
     if (unknown >= 0)
-      throw ShapeError(op, "shape " + str(given) + " has more than one -1", "One extent can be inferred");
+      throw ShapeError(op, "shape " + str(given) + " has more than one -1", "Pass -1 for one extent only");
     unknown = d;
     shape[d] = 1;
   }
@@ -95,7 +97,8 @@ std::optional<Dims> reshaped_strides(const Array& x, const Dims& shape) {
 Array permute_dims(const Array& x, std::span<const int64_t> axes) {
   const std::string op = require_open(x, Op::permute_dims);
   if (int(axes.size()) != x.ndim()) {
-    throw ShapeError(op, std::to_string(axes.size()) + " axes for shape " + str(x.shape()), "Name every axis once");
+    throw ShapeError(op, "got " + std::to_string(axes.size()) + " axes for shape " + str(x.shape()),
+                     "Name every axis once");
   }
   named_axes(op, axes, x.ndim());  // only for its checks
   Dims shape, strides;
@@ -142,7 +145,7 @@ Array reshape(const Array& x, std::span<const int64_t> wanted, std::optional<boo
 Array as_strided(const Array& x, const Dims& shape, const Dims& strides, int64_t offset) {
   const std::string op = require_open(x, Op::as_strided);
   if (shape.size() != strides.size()) {
-    throw ShapeError(op, "shape " + str(shape) + " with strides " + str(strides), "Give one stride an axis");
+    throw ShapeError(op, "got shape " + str(shape) + " with strides " + str(strides), "Give one stride an axis");
   }
   const int64_t size = checked_size(op, shape, itemsize(x.dtype()));
   const __int128 capacity = int64_t(x.buffer()->bytes()) / itemsize(x.dtype());
@@ -172,7 +175,7 @@ Array view(const Array& x, DType dtype) {
   Dims shape = x.shape(), strides = x.strides();
   const auto refuse = [&](const std::string& cause) {
     throw ShapeError(op,
-                     "shape " + str(x.shape()) + " of " + std::string(name(x.dtype())) + " as " +
+                     "got shape " + str(x.shape()) + " of " + std::string(name(x.dtype())) + " as " +
                          std::string(name(dtype)) + ": " + cause,
                      "Copy it first, or view it with a dtype of the same size");
   };

@@ -54,7 +54,7 @@ struct Operands {
 
 void check_weight(const std::string& op, const Array& weight, const Array& logits, int64_t classes) {
   if (weight.ndim() != 1 || weight.shape()[0] != classes)
-    throw ShapeError(op, "weight " + str(weight.shape()) + " for logits " + str(logits.shape()),
+    throw ShapeError(op, "got weight " + str(weight.shape()) + " for logits " + str(logits.shape()),
                      "pass one weight a class, shape (classes,)");
   if (weight.dtype() != logits.dtype())
     throw DTypeError(op, "weight has dtype " + std::string(name(weight.dtype())),
@@ -66,7 +66,7 @@ bool check_target(const std::string& op, const Array& target, const Array& logit
                   const CrossEntropyOptions& o) {
   const bool soft = in(target.dtype(), dtypes::floats) && target.shape() == logits.shape();
   if (!soft && !(target.shape() == rows))
-    throw ShapeError(op, "logits " + str(logits.shape()) + " and target " + str(target.shape()),
+    throw ShapeError(op, "got logits " + str(logits.shape()) + " and target " + str(target.shape()),
                      "pass a target of the logits' shape without the axis of classes, which is axis 1 unless `axis` "
                      "says otherwise, or probabilities of the logits' shape");
   if (!soft && !in(target.dtype(), dtypes::integers))

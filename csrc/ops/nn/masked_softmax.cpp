@@ -48,7 +48,7 @@ void set_mask(const OpCall& call, MaskedSoftmax& p, const Array& mask, const Arr
   bool fits = ahead >= 0;
   for (int d = 0; fits && d < mask.ndim(); ++d) fits = mask.shape()[d] == 1 || mask.shape()[d] == x.shape()[d + ahead];
   if (!fits)
-    throw ShapeError(std::string(call.name()), "mask " + str(mask.shape()) + " for x " + str(x.shape()),
+    throw ShapeError(std::string(call.name()), "got mask " + str(mask.shape()) + " for x " + str(x.shape()),
                      "pass a mask that can be broadcast to x's shape");
   if (mask.dtype() != DType::bool_)
     throw DTypeError(std::string(call.name()), "mask is " + std::string(name(mask.dtype())),

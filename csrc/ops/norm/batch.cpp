@@ -21,7 +21,7 @@ void check_statistic(const OpCall& call, const Array* a, const char* what, const
   if (a == nullptr)
     throw ValueError(op, std::string(what) + " is missing", "pass the mean and var of each channel, or training=True");
   if (!(a->shape() == shape))
-    throw ShapeError(op, std::string(what) + " " + str(a->shape()) + " for x " + str(x.shape()),
+    throw ShapeError(op, "got " + std::string(what) + " " + str(a->shape()) + " for x " + str(x.shape()),
                      "pass an array of shape " + str(shape));
   const DType wanted = statistics_dtype(x.dtype());
   if (a->dtype() != wanted)
@@ -147,15 +147,15 @@ void update_running_stats(const Array& running_mean, const Array& running_var, c
   check_input(call, running_mean, 0);
   for (const Array* a : {&running_var, &mean, &var}) {
     if (running_mean.ndim() != 1 || !(a->shape() == running_mean.shape()))
-      throw ShapeError(op, "statistics of shapes " + str(running_mean.shape()) + " and " + str(a->shape()),
+      throw ShapeError(op, "got statistics of shapes " + str(running_mean.shape()) + " and " + str(a->shape()),
                        "pass four arrays of shape (channels,)");
     if (a->dtype() != running_mean.dtype())
       throw DTypeError(
-          op, "statistics of " + std::string(name(running_mean.dtype())) + " and " + std::string(name(a->dtype())),
+          op, "got statistics of " + std::string(name(running_mean.dtype())) + " and " + std::string(name(a->dtype())),
           "pass four arrays of one dtype");
   }
   if (!in(running_mean.dtype(), dtypes::full_floats))
-    throw DTypeError(op, "statistics of " + std::string(name(running_mean.dtype())), "pass float32 or float64");
+    throw DTypeError(op, "got statistics of " + std::string(name(running_mean.dtype())), "pass float32 or float64");
   if (count < 0 || count == 1)
     throw ValueError(op, "count=" + std::to_string(count),
                      "pass the number of elements of a channel: none, or two at least");

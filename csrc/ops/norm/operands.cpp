@@ -21,7 +21,7 @@ void check_input(const OpCall& call, const Array& x, double eps) {
 void check_like(const OpCall& call, const Array& a, const char* what, const Array& x) {
   const std::string op(call.name());
   if (!(a.shape() == x.shape()))
-    throw ShapeError(op, std::string(what) + " " + str(a.shape()) + " for x " + str(x.shape()),
+    throw ShapeError(op, "got " + std::string(what) + " " + str(a.shape()) + " for x " + str(x.shape()),
                      "pass an array of x's shape");
   if (a.dtype() != x.dtype())
     throw DTypeError(
@@ -33,7 +33,7 @@ void check_weight(const OpCall& call, const Array* a, const char* what, const Di
   if (a == nullptr) return;
   const std::string op(call.name());
   if (!(a->shape() == shape))
-    throw ShapeError(op, std::string(what) + " " + str(a->shape()) + " for x " + str(x.shape()),
+    throw ShapeError(op, "got " + std::string(what) + " " + str(a->shape()) + " for x " + str(x.shape()),
                      "pass an array of shape " + str(shape));
   if (a->dtype() != x.dtype())
     throw DTypeError(

@@ -17,8 +17,8 @@ Dims normalized_shape(const OpCall& call, const Array& x, const LayerNormOptions
   bool fits = over > 0 && first >= 0;
   for (int d = 0; fits && d < over; ++d) fits = shape[d] == x.shape()[first + d];
   if (!fits)
-    throw ShapeError(op, "a normalized shape " + str(shape) + " for x " + str(x.shape()),
-                     "it is the extents of the last axes of x, one at least");
+    throw ShapeError(op, "got a normalized shape " + str(shape) + " for x " + str(x.shape()),
+                     "it must be the extents of the last axes of x, one at least");
   return shape;
 }
 
@@ -42,8 +42,8 @@ params::RowNorm group_parameters(const OpCall& call, const Array& x, int64_t gro
   check_channels(call, x);
   const int64_t samples = x.shape()[0], channels = x.shape()[1];
   if (groups < 1 || channels % groups != 0)
-    throw ValueError(op, std::to_string(channels) + " channels in " + std::to_string(groups) + " groups",
-                     "the number of groups divides that of channels");
+    throw ValueError(op, "got " + std::to_string(channels) + " channels in " + std::to_string(groups) + " groups",
+                     "the number of groups must divide that of channels");
   params::RowNorm p{};
   p.dtype = x.dtype();
   p.groups = groups;

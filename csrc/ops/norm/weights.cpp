@@ -43,7 +43,7 @@ Rows rows_of(const OpCall& call, const Array& v, const Array& g, std::optional<i
   for (int d = 0; d < v.ndim(); ++d) kept[d] = axis && d == at ? count : 1;
   const bool fits = g.shape() == kept || g.shape() == (axis ? Dims{count} : Dims{});
   if (!fits)
-    throw ShapeError(op, "g " + str(g.shape()) + " for v " + str(v.shape()), "pass an array of shape " + str(kept));
+    throw ShapeError(op, "got g " + str(g.shape()) + " for v " + str(v.shape()), "pass an array of shape " + str(kept));
   if (g.dtype() != v.dtype())
     throw DTypeError(op, "g is " + std::string(name(g.dtype())) + ", v is " + std::string(name(v.dtype())),
                      "convert one with astype");
@@ -82,7 +82,7 @@ Array over_length(Op op, const Array& x, double eps, const Stream& on) {
 void check_vector(const OpCall& call, const Array& a, const char* what, int64_t n, const Array& weight) {
   const std::string op(call.name());
   if (!(a.shape() == Dims{n}))
-    throw ShapeError(op, std::string(what) + " " + str(a.shape()) + " for a weight " + str(weight.shape()),
+    throw ShapeError(op, "got " + std::string(what) + " " + str(a.shape()) + " for a weight " + str(weight.shape()),
                      "pass an array of shape " + str(Dims{n}));
   if (a.dtype() != weight.dtype())
     throw DTypeError(op,
@@ -99,11 +99,12 @@ struct Matrix {
 Matrix matrix_of(const OpCall& call, const Array& weight, int64_t axis) {
   const std::string op(call.name());
   if (weight.ndim() < 2)
-    throw ShapeError(op, "a weight " + str(weight.shape()), "pass two axes at least; divide a vector by its length");
+    throw ShapeError(op, "got a weight " + str(weight.shape()),
+                     "pass two axes at least; divide a vector by its length");
   const int at = normalize_axis(op, axis, weight.ndim());
   const int64_t rows = weight.shape()[at];
   if (weight.size() == 0)
-    throw ShapeError(op, "a weight " + str(weight.shape()) + " without elements", "pass one that has elements");
+    throw ShapeError(op, "got a weight " + str(weight.shape()) + " without elements", "pass one that has elements");
   const Array turned = moved(weight, at, 0);
   return {at, turned, shaped(turned, {rows, weight.size() / rows}, call.on())};
 }
@@ -193,7 +194,7 @@ Array spectral_norm_backward(const Array& grad, const Array& w, const Array& u, 
   check_vector(call, v, "v", columns, w);
   if (sigma.ndim() != 0 || sigma.dtype() != w.dtype())
     throw ShapeError(std::string(call.name()),
-                     "sigma of shape " + str(sigma.shape()) + " and dtype " + std::string(name(sigma.dtype())),
+                     "got sigma of shape " + str(sigma.shape()) + " and dtype " + std::string(name(sigma.dtype())),
                      "pass the 0-dimensional array that spectral_norm returned");
   const Stream on = call.on();
   const Array along = vecdot(shaped(g.flat, {w.size()}, on), shaped(m.flat, {w.size()}, on), -1, {}, on);

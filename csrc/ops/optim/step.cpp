@@ -131,7 +131,7 @@ ListStep::ListStep(Op op, const std::vector<Array>& params, const std::vector<Ar
     if (s.arrays != nullptr) p_.state_dtype = (*s.arrays)[0].dtype();
   if (o.masters != nullptr) p_.state_dtype = DType::float32;
   if (o.masters != nullptr && itemsize(p_.dtype) != 2)
-    throw DTypeError(std::string(call_.name()), "masters of params of " + dtype_text(params[0]),
+    throw DTypeError(std::string(call_.name()), "got masters of params of " + dtype_text(params[0]),
                      "pass masters only with params of float16 or bfloat16");
   if (p_.state_dtype != p_.dtype && (p_.state_dtype != DType::float32 || p_.dtype == DType::float64))
     throw DTypeError(std::string(call_.name()),

@@ -82,7 +82,7 @@ Dims last_extents(const OpCall& call, const Array& grad, int spatial) {
   for (int d = 0; d < found.size(); ++d) found[d] = grad.shape()[grad.ndim() - found.size() + d];
   if (found.size() < spatial)
     throw ShapeError(name_of(call, spatial),
-                     "grad " + str(grad.shape()) + " of " + std::to_string(spatial) + " spatial axes",
+                     "got grad " + str(grad.shape()) + " of " + std::to_string(spatial) + " spatial axes",
                      "pass the gradient of the forward's result");
   return found;
 }

@@ -53,7 +53,8 @@ std::string name_of(const OpCall& call, int spatial) {
 
 void check_spatial(const OpCall& call, int spatial) {
   if (spatial < 1 || spatial > Pool::dims)
-    throw ShapeError(std::string(call.name()), "windows of " + text(spatial) + " axes", "pass windows of 1 to 3 axes");
+    throw ShapeError(std::string(call.name()), "got windows of " + text(spatial) + " axes",
+                     "pass windows of 1 to 3 axes");
 }
 
 void check_planes(const OpCall& call, const Array& x, int spatial) {
@@ -63,7 +64,7 @@ void check_planes(const OpCall& call, const Array& x, int spatial) {
     throw DTypeError(op, "got an array of dtype " + std::string(name(x.dtype())),
                      "pass float16, bfloat16, float32 or float64; astype converts");
   if (x.ndim() != spatial + 1 && x.ndim() != spatial + 2)
-    throw ShapeError(op, "x " + str(x.shape()) + " for windows of " + text(spatial) + " axes",
+    throw ShapeError(op, "got x " + str(x.shape()) + " for windows of " + text(spatial) + " axes",
                      "pass an array of shape (n, channels, spatial...) or (channels, spatial...)");
   int64_t size = 1;
   for (int d = x.ndim() - spatial; d < x.ndim(); ++d) {
@@ -136,7 +137,7 @@ Pool windows(const OpCall& call, const Array& x, const PoolOptions& o) {
           "pass a shorter axis");
     const int64_t rest = largest - span, step = std::min(stride[d], params::max_plane);
     if (span > params::max_plane || rest < (o.ceil_mode ? 1 - step : 0))
-      throw ShapeError(op, "windows of " + of + " for x " + str(x.shape()) + " with padding=" + str(padding),
+      throw ShapeError(op, "got windows of " + of + " for x " + str(x.shape()) + " with padding=" + str(padding),
                        "pass windows that fit into the padded array");
     PoolAxis& a = p.axes[Pool::dims - spatial + d];
     int64_t count = rest < 0 ? 1 : rest / step + 1;

@@ -16,7 +16,7 @@ DType computed_in(DType dtype) { return dtype == DType::float64 ? DType::float64
 Dims number_shape(const OpCall& call, const Array& x, const QuantizationOptions& o) {
   const std::string op(call.name());
   if (!o.axis) {
-    if (o.block_size) throw ValueError(op, "a block size without an axis", "pass the axis that has the blocks");
+    if (o.block_size) throw ValueError(op, "got a block size without an axis", "pass the axis that has the blocks");
     return {};
   }
   const int axis = normalize_axis(op, *o.axis, x.ndim());
@@ -33,9 +33,10 @@ void check_shape(const OpCall& call, const QuantizationNumber& n, const char* wh
   if (n.array == nullptr || n.array->shape() == wanted) return;
   if (!o.axis && n.array->size() == 1) return;
   const std::string each = !o.axis ? "of one element" : o.block_size ? "with a number per block" : "with one per index";
-  throw ShapeError(std::string(call.name()),
-                   std::string(what) + " of shape " + str(n.array->shape()) + " for x of shape " + str(x.shape()),
-                   "pass an array of shape " + str(wanted) + ", " + each);
+  throw ShapeError(
+      std::string(call.name()),
+      "got " + std::string(what) + " of shape " + str(n.array->shape()) + " for x of shape " + str(x.shape()),
+      "pass an array of shape " + str(wanted) + ", " + each);
 }
 
 // Both extents are positive.
@@ -188,7 +189,8 @@ FakeQuantizeGradients fake_quantize_backward(const Array& grad, const Array& x, 
   check_scale(call, scale, "scale");
   check_zero(call, zero, "zero_point", limits, true);
   if (!(grad.shape() == x.shape()))
-    throw ShapeError(op, "grad " + str(grad.shape()) + " for x " + str(x.shape()), "pass the gradient of the result");
+    throw ShapeError(op, "got grad " + str(grad.shape()) + " for x " + str(x.shape()),
+                     "pass the gradient of the result");
   if (grad.dtype() != x.dtype())
     throw DTypeError(op, "grad is " + std::string(name(grad.dtype())) + ", x is " + std::string(name(x.dtype())),
                      "convert grad with astype");

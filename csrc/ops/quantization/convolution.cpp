@@ -28,11 +28,11 @@ params::ByteWindows windows_of(const OpCall& call, const Array& x, const Array& 
   if (o.groups < 1) throw ValueError(op, "groups=" + std::to_string(o.groups), "pass a number of at least 1");
   if (x.ndim() != axes + 2 || weight.ndim() != axes + 2 || x.shape()[1] != weight.shape()[1] * o.groups ||
       weight.shape()[0] % o.groups != 0)
-    throw ShapeError(
-        op,
-        "x " + str(x.shape()) + " and weight " + str(weight.shape()) + " in " + std::to_string(o.groups) + " groups",
-        "pass x " + axes_text("n, c", "", axes) + " and weight " + axes_text("out, c / groups", "k", axes) +
-            ", with out a multiple of groups");
+    throw ShapeError(op,
+                     "got x " + str(x.shape()) + " and weight " + str(weight.shape()) + " in " +
+                         std::to_string(o.groups) + " groups",
+                     "pass x " + axes_text("n, c", "", axes) + " and weight " +
+                         axes_text("out, c / groups", "k", axes) + ", with out a multiple of groups");
   params::ByteWindows w{};
   w.n = x.shape()[0];
   w.channels = x.shape()[1];
@@ -49,7 +49,7 @@ params::ByteWindows windows_of(const OpCall& call, const Array& x, const Array& 
     const int64_t room = w.extent[d] + 2 * w.padding[d] - w.dilation[d] * (w.kernel[d] - 1) - 1;
     if (w.kernel[d] < 1 || room < 0)
       throw ShapeError(op,
-                       "weight " + str(weight.shape()) + " for x " + str(x.shape()) + " with padding " +
+                       "got weight " + str(weight.shape()) + " for x " + str(x.shape()) + " with padding " +
                            std::to_string(w.padding[d]),
                        "pass windows of at least one element that fit into the padded image");
     w.windows[d] = room / w.stride[d] + 1;

@@ -11,7 +11,7 @@ constexpr int64_t least_group = 32, few_rows = 16;
 
 void check_narrow(const OpCall& call, const Array& x, const char* what) {
   if (!in(x.dtype(), dtypes::floats) || x.dtype() == DType::float64)
-    throw DTypeError(std::string(call.name()), std::string(what) + " of " + std::string(name(x.dtype())),
+    throw DTypeError(std::string(call.name()), "got " + std::string(what) + " of " + std::string(name(x.dtype())),
                      "pass float16, bfloat16 or float32");
 }
 
@@ -26,7 +26,7 @@ Int4Weights quantize_int4(const Array& weight, int64_t group_size, const Stream&
   OpCall call(Op::quantize_int4, {&weight}, stream);
   const std::string op(call.name());
   check_narrow(call, weight, "weight");
-  if (weight.ndim() != 2) throw ShapeError(op, "weight of shape " + str(weight.shape()), "pass a matrix (out, in)");
+  if (weight.ndim() != 2) throw ShapeError(op, "got weight of shape " + str(weight.shape()), "pass a matrix (out, in)");
   const int64_t rows = weight.shape()[0], columns = weight.shape()[1];
   if (group_size < least_group || group_size % least_group != 0 || columns % group_size != 0)
     throw ValueError(op, "group_size=" + std::to_string(group_size) + " for weight " + str(weight.shape()),
@@ -60,23 +60,23 @@ Array int4_linear(const Array& x, const Array& packed, const Array& scale, const
     throw DTypeError(
         op,
         "packed is " + std::string(name(packed.dtype())) + ", zero_point is " + std::string(name(zero_point.dtype())),
-        "both are uint8, as quantize_int4 gives them");
+        "both must be uint8, as quantize_int4 returns them");
   if (packed.ndim() != 2 || x.ndim() < 1 || x.shape()[x.ndim() - 1] != 2 * packed.shape()[1])
-    throw ShapeError(op, "x " + str(x.shape()) + " and packed " + str(packed.shape()),
+    throw ShapeError(op, "got x " + str(x.shape()) + " and packed " + str(packed.shape()),
                      "pass x (..., in) and packed (out, in / 2)");
   const int64_t outputs = packed.shape()[0], columns = 2 * packed.shape()[1];
   if (scale.ndim() != 2 || scale.shape()[0] != outputs || !(zero_point.shape() == scale.shape()))
-    throw ShapeError(op, "scale " + str(scale.shape()) + " and zero_point " + str(zero_point.shape()),
+    throw ShapeError(op, "got scale " + str(scale.shape()) + " and zero_point " + str(zero_point.shape()),
                      "pass two arrays of shape (" + std::to_string(outputs) + ", groups)");
   const int64_t groups = scale.shape()[1];
   const bool fits = groups > 0 ? columns % groups == 0 && columns / groups % least_group == 0 : columns == 0;
   if (!fits)
-    throw ShapeError(op, std::to_string(groups) + " groups of " + std::to_string(columns) + " weights",
+    throw ShapeError(op, "got " + std::to_string(groups) + " groups of " + std::to_string(columns) + " weights",
                      "pass groups of a multiple of 32 weights");
   if (bias && !in(bias->dtype(), dtypes::floats))
-    throw DTypeError(op, "a bias of " + std::string(name(bias->dtype())), "pass a floating dtype");
+    throw DTypeError(op, "got a bias of " + std::string(name(bias->dtype())), "pass a floating dtype");
   if (bias && !(bias->shape() == Dims{outputs}))
-    throw ShapeError(op, "a bias of shape " + str(bias->shape()),
+    throw ShapeError(op, "got a bias of shape " + str(bias->shape()),
                      "pass an array of shape (" + std::to_string(outputs) + ",)");
   Dims shape = x.shape();
   shape[x.ndim() - 1] = outputs;

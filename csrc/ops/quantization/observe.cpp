@@ -17,10 +17,11 @@ constexpr int64_t least_inner = 32;  // elements side by side below which channe
 void check_state(const OpCall& call, const Array& state, const char* what, const Dims& shape, DType beside) {
   const std::string op(call.name());
   if (state.dtype() != DType::float32 && !(state.dtype() == DType::float64 && beside == DType::float64))
-    throw DTypeError(op, std::string(what) + " of " + std::string(name(state.dtype())),
+    throw DTypeError(op, "got " + std::string(what) + " of " + std::string(name(state.dtype())),
                      "pass float32, or float64 beside float64");
   if (!(state.shape() == shape))
-    throw ShapeError(op, std::string(what) + " of shape " + str(state.shape()), "pass an array of shape " + str(shape));
+    throw ShapeError(op, "got " + std::string(what) + " of shape " + str(state.shape()),
+                     "pass an array of shape " + str(shape));
   if (!state.is_contiguous())
     throw ShapeError(op, std::string(what) + " of shape " + str(state.shape()) + " is not contiguous", "pass copy(x)");
   require_writable(op, state, what);
@@ -51,7 +52,7 @@ QuantizationParameters quantization_parameters(const Array& min, const Array& ma
   const Limits limits = byte_limits(call, o.dtype, o.quant_min, o.quant_max);
   check_floating(call, min, "min");
   if (!(min.shape() == max.shape()))
-    throw ShapeError(op, "min " + str(min.shape()) + " and max " + str(max.shape()), "pass arrays of one shape");
+    throw ShapeError(op, "got min " + str(min.shape()) + " and max " + str(max.shape()), "pass arrays of one shape");
   if (min.dtype() != max.dtype())
     throw DTypeError(op, "min is " + std::string(name(min.dtype())) + ", max is " + std::string(name(max.dtype())),
                      "pass two arrays of one dtype");
@@ -127,7 +128,7 @@ void observe_histogram(const Array& x, const Array& histogram, const Array& min,
   OpCall call(Op::observe_histogram, {&x, &histogram, &min, &max}, stream);
   check_floating(call, x, "x");
   if (histogram.ndim() != 1 || histogram.size() == 0)
-    throw ShapeError(std::string(call.name()), "a histogram of shape " + str(histogram.shape()),
+    throw ShapeError(std::string(call.name()), "got a histogram of shape " + str(histogram.shape()),
                      "pass an array of one axis with a bin at least");
   check_state(call, histogram, "the histogram", histogram.shape(), DType::float32);
   check_range(call, min, max, {}, x.dtype());
@@ -163,10 +164,10 @@ Range histogram_range(const Array& histogram, const Array& min, const Array& max
   OpCall call(Op::histogram_range, {&histogram, &min, &max}, stream);
   const std::string op(call.name());
   if (histogram.ndim() != 1 || histogram.size() == 0)
-    throw ShapeError(op, "a histogram of shape " + str(histogram.shape()),
+    throw ShapeError(op, "got a histogram of shape " + str(histogram.shape()),
                      "pass an array of one axis with a bin at least");
   if (histogram.dtype() != DType::float32)
-    throw DTypeError(op, "a histogram of " + std::string(name(histogram.dtype())), "pass float32");
+    throw DTypeError(op, "got a histogram of " + std::string(name(histogram.dtype())), "pass float32");
   check_range(call, min, max, {}, DType::float64);
   if (levels < 2 || levels > 65536)
     throw ValueError(op, "levels=" + std::to_string(levels), "pass a number from 2 to 65536");

@@ -21,7 +21,7 @@ Limits byte_limits(const OpCall& call, DType dtype, std::optional<int64_t> low, 
 
 void check_byte(const OpCall& call, const Array& q, const char* what) {
   if (q.dtype() != DType::int8 && q.dtype() != DType::uint8)
-    throw DTypeError(std::string(call.name()), std::string(what) + " of " + std::string(name(q.dtype())),
+    throw DTypeError(std::string(call.name()), "got " + std::string(what) + " of " + std::string(name(q.dtype())),
                      "pass int8 or uint8, as quantize gives them");
 }
 
@@ -37,7 +37,7 @@ void check_zero(const OpCall& call, const QuantizationNumber& zero, const char* 
   if (zero.array) {
     const DType dtype = zero.array->dtype();
     if (!in(dtype, floating ? dtypes::integers | dtypes::floats : dtypes::integers))
-      throw DTypeError(op, std::string(what) + " of " + std::string(name(dtype)),
+      throw DTypeError(op, "got " + std::string(what) + " of " + std::string(name(dtype)),
                        floating ? "pass integers, or floating zero points" : "pass an integer dtype");
     return;
   }

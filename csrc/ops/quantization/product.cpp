@@ -25,7 +25,7 @@ const T* numbers(OpCall& call, const Array& x, DType dtype, const char* what, in
   bool along = line;
   for (int d = 0, longer = 0; along && d < x.ndim(); ++d) along = x.shape()[d] == 1 || ++longer == 1;
   if (!one && !along)
-    throw ShapeError(std::string(call.name()), std::string(what) + " of shape " + str(x.shape()),
+    throw ShapeError(std::string(call.name()), "got " + std::string(what) + " of shape " + str(x.shape()),
                      "pass one number, or an array of shape (" + std::to_string(count) + ",)");
   *step = one ? 0 : 1;
   return static_cast<const T*>(dense(call, x.dtype() == dtype ? x : astype(x, dtype, true, call.on()), operands));
@@ -64,7 +64,7 @@ void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOption
   p.relu = o.relu;
   if (in(o.dtype, dtypes::floats) && o.dtype != DType::float64) {
     if (o.scale_out.array || o.scale_out.number != 0 || o.zero_point_out.array || o.zero_point_out.number != 0)
-      throw ValueError(op, "scale_out or zero_point_out with dtype=" + std::string(name(o.dtype)),
+      throw ValueError(op, "got scale_out or zero_point_out with dtype=" + std::string(name(o.dtype)),
                        "pass dtype int8 or uint8, or no such numbers");
   } else if (o.dtype == DType::int8 || o.dtype == DType::uint8) {
     p.result =
@@ -75,9 +75,9 @@ void set_result(OpCall& call, QuantizedEpilogue& p, const QuantizedProductOption
   }
   if (o.bias == nullptr) return;
   if (!in(o.bias->dtype(), dtypes::floats) && o.bias->dtype() != DType::int32)
-    throw DTypeError(op, "a bias of " + std::string(name(o.bias->dtype())), "pass a floating dtype, or int32");
+    throw DTypeError(op, "got a bias of " + std::string(name(o.bias->dtype())), "pass a floating dtype, or int32");
   if (!(o.bias->shape() == Dims{count}))
-    throw ShapeError(op, "a bias of shape " + str(o.bias->shape()),
+    throw ShapeError(op, "got a bias of shape " + str(o.bias->shape()),
                      "pass an array of shape (" + std::to_string(count) + ",)");
   p.bias = dense(call, *o.bias, operands);
   p.bias_dtype = o.bias->dtype();
@@ -146,7 +146,7 @@ Array quantized_matmul(const Array& a, const Array& b, const QuantizedProductOpt
   const std::string op(call.name());
   check_bytes(call, a, "a", b, "b");
   if (a.ndim() < 2 || b.ndim() < 2 || a.shape()[a.ndim() - 1] != b.shape()[b.ndim() - 2])
-    throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+    throw ShapeError(op, "got operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "pass matrices (..., m, k) and (..., k, n)");
   Dims of_a, of_b;
   for (int d = 0; d < a.ndim() - 2; ++d) of_a.push_back(a.shape()[d]);
@@ -165,7 +165,7 @@ Array quantized_linear(const Array& x, const Array& weight, const QuantizedProdu
               stream);
   check_bytes(call, x, "x", weight, "weight");
   if (x.ndim() < 1 || weight.ndim() != 2 || x.shape()[x.ndim() - 1] != weight.shape()[1])
-    throw ShapeError(std::string(call.name()), "x " + str(x.shape()) + " and weight " + str(weight.shape()),
+    throw ShapeError(std::string(call.name()), "got x " + str(x.shape()) + " and weight " + str(weight.shape()),
                      "pass x (..., in) and weight (out, in)");
   Dims result = x.shape();
   result[x.ndim() - 1] = weight.shape()[0];

@@ -50,7 +50,7 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
 Array bernoulli(const Backend& backend, State& state, const Dims& shape, double p, DType dtype, const Stream& stream) {
   OpCall call(Op::bernoulli, backend, stream);
   const std::string op(call.name());
-  if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability is from 0 to 1");
+  if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability must be from 0 to 1");
   checked_size(op, shape, itemsize(dtype));
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
@@ -70,7 +70,8 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
 Array permutation(const Backend& backend, State& state, int64_t n, int64_t count, const Stream& stream) {
   OpCall call(Op::permutation, backend, stream);
   if (n < 0 || count < 0 || count > n)
-    throw ValueError(std::string(call.name()), std::to_string(count) + " of " + std::to_string(n), "draw at most n");
+    throw ValueError(std::string(call.name()), "got " + std::to_string(count) + " of " + std::to_string(n),
+                     "draw at most n");
   Array result = call.empty(Dims{count}, DType::int64);
   if (count == 0) return result;
   call.writes(result);
@@ -93,7 +94,8 @@ Array permutation(const Array& x, State& state, int64_t axis, const Stream& stre
 
 std::vector<State> spawn(const Backend& backend, State& state, int64_t count) {
   OpCall call(Op::seed, backend, {});
-  if (count < 0) throw ValueError("random.spawn", std::to_string(count) + " generators", "ask for none or more");
+  if (count < 0)
+    throw ValueError("random.spawn", "got " + std::to_string(count) + " generators", "ask for none or more");
   std::vector<State> children;
   children.reserve(size_t(count));
   for (int64_t i = 0; i < count; ++i) {
@@ -115,14 +117,14 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
   OpCall call(which, {&x, residual}, stream);
   const std::string op(call.name());
   if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(op, "an array of " + std::string(name(x.dtype())), "convert it to a floating dtype");
-  if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability is from 0 to 1");
+    throw DTypeError(op, "got an array of " + std::string(name(x.dtype())), "convert it to a floating dtype");
+  if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability must be from 0 to 1");
   if (residual && !(residual->shape() == x.shape()))
-    throw ShapeError(op, "a residual " + str(residual->shape()) + " for x " + str(x.shape()),
+    throw ShapeError(op, "got a residual " + str(residual->shape()) + " for x " + str(x.shape()),
                      "pass arrays of one shape");
   if (residual && residual->dtype() != x.dtype())
     throw DTypeError(op,
-                     "a residual of dtype " + std::string(name(residual->dtype())) + " for x of dtype " +
+                     "got a residual of dtype " + std::string(name(residual->dtype())) + " for x of dtype " +
                          std::string(name(x.dtype())),
                      "convert one with astype");
   Array result = call.empty(x.shape(), x.dtype());

@@ -22,7 +22,7 @@ void refuse_probabilities(const params::FaultRecord& seen) {
   const std::string number = std::to_string(std::bit_cast<double>(seen.value));
   if (seen.position >= 0)
     throw ValueError(op, "the probability p[" + std::to_string(seen.position) + "] is " + number,
-                     "probabilities are from 0 to 1");
+                     "probabilities must be from 0 to 1");
   if (seen.position == params::sum_of_probabilities)
     throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
   throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
@@ -45,8 +45,8 @@ void check_vector(const OpCall& call, const Array& p) {
   const std::string op(call.name());
   require_backend(call, p);
   if (!in(p.dtype(), dtypes::reals | dtypes::boolean))
-    throw DTypeError(op, "probabilities of dtype " + std::string(name(p.dtype())), "give real numbers");
-  if (p.ndim() != 1) throw ShapeError(op, "probabilities of shape " + str(p.shape()), "give a vector");
+    throw DTypeError(op, "got probabilities of dtype " + std::string(name(p.dtype())), "give real numbers");
+  if (p.ndim() != 1) throw ShapeError(op, "got probabilities of shape " + str(p.shape()), "give a vector");
 }
 
 uint64_t* cdf_scratch(OpCall& call, const Array& p) {
@@ -92,7 +92,7 @@ Array probabilities(const Backend& backend, std::string_view op, const std::vect
   for (size_t i = 0; i < p.size(); ++i) {
     if (!(p[i] >= 0) || !std::isfinite(p[i]))
       throw ValueError(std::string(op), "the probability p[" + std::to_string(i) + "] is " + std::to_string(p[i]),
-                       "probabilities are from 0 to 1");
+                       "probabilities must be from 0 to 1");
     const double next = sum + p[i];
     lost += std::abs(sum) >= p[i] ? (sum - next) + p[i] : (p[i] - next) + sum;
     sum = next;
@@ -115,11 +115,11 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   const int64_t size = checked_size(op, shape, 8);
   if (p) check_vector(call, *p);
   if (p && p->size() != n)
-    throw ShapeError(op, std::to_string(p->size()) + " probabilities for " + std::to_string(n) + " outcomes",
+    throw ShapeError(op, "got " + std::to_string(p->size()) + " probabilities for " + std::to_string(n) + " outcomes",
                      "give one each");
-  if (n < 0 || (n == 0 && size > 0)) throw ValueError(op, "nothing to choose from", "pass at least one outcome");
+  if (n < 0 || (n == 0 && size > 0)) throw ValueError(op, "got nothing to choose from", "pass at least one outcome");
   if (!replace && size > n)
-    throw ValueError(op, std::to_string(size) + " of " + std::to_string(n) + " without replacement",
+    throw ValueError(op, "got " + std::to_string(size) + " of " + std::to_string(n) + " without replacement",
                      "draw fewer, or with replacement");
   if (!p && !replace) return in_shape(permutation(backend, state, n, size, stream), shape);
   if (!p && size > 0) return integers(backend, state, shape, Scalar(int64_t(0)), Scalar(n - 1), DType::int64, stream);
@@ -149,7 +149,8 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
                   const Stream& stream) {
   OpCall call(Op::multinomial, backend, stream);
   const std::string op(call.name());
-  if (n < 0 || n > most_trials) throw ValueError(op, "n=" + std::to_string(n), "a number of trials is from 0 to 2**53");
+  if (n < 0 || n > most_trials)
+    throw ValueError(op, "n=" + std::to_string(n), "the number of trials must be from 0 to 2**53");
   check_vector(call, p);
   const int64_t outcomes = p.size();
   if (outcomes == 0) throw ValueError(op, "no probabilities, which sum to 0", "give one an outcome");

@@ -133,7 +133,7 @@ void check_workspace(const OpCall& call, const Layers& all, const std::vector<Ar
       remedy = "pass the workspace that the forward function returned for these arguments";
   if (int64_t(workspace.size()) != all.workspace_size())
     throw ValueError(op,
-                     "a workspace of " + std::to_string(workspace.size()) + " arrays, not of " +
+                     "got a workspace of " + std::to_string(workspace.size()) + " arrays, not of " +
                          std::to_string(all.workspace_size()),
                      remedy);
   for (int64_t i = 0; i < all.workspace_size(); ++i) {
@@ -141,7 +141,7 @@ void check_workspace(const OpCall& call, const Layers& all, const std::vector<Ar
     const DType dtype = all.workspace_dtype(i);
     if (!(part.shape() == all.workspace_shape(i)) || part.dtype() != dtype || !part.is_contiguous())
       throw ShapeError(op,
-                       "workspace[" + std::to_string(i) + "] " + str(part.shape()) + " of " +
+                       "got workspace[" + std::to_string(i) + "] " + str(part.shape()) + " of " +
                            std::string(name(part.dtype())) + ", not " + str(all.workspace_shape(i)) + " of " +
                            std::string(name(dtype)),
                        remedy);
@@ -182,7 +182,7 @@ RecurrentGradients run_backward(Op op, const ResultGradients& grads, const Array
     for (const Array& a : *list) OpCall(op, {&x, &a}, stream);  // of one backend
   const Layers all(call, x, nullptr, nullptr, weights, options);
   if (!grads.y && !grads.h && !grads.c)
-    throw ValueError(std::string(call.name()), "no gradient of a result", "pass that of y or of the last states");
+    throw ValueError(std::string(call.name()), "got no gradient of a result", "pass that of y or of the last states");
   check_grad(call, grads.y, "grad_y", all, all.result_shape());
   check_grad(call, grads.h, "grad_h", all, all.state_shape());
   check_grad(call, grads.c, "grad_c", all, all.state_shape());

@@ -38,25 +38,27 @@ Layers::Layers(const OpCall& call, const Array& x, const Array* h0, const Array*
   dtype = call.context().runtime().is_host() ? wide_of(given) : given;
   wide = wide_of(given);
   if (x.ndim() != 2 && x.ndim() != 3)
-    throw ShapeError(op, "x " + str(x.shape()),
+    throw ShapeError(op, "got x " + str(x.shape()),
                      batch_first ? "pass x (batch, steps, inputs) or (steps, inputs)"
                                  : "pass x (steps, batch, inputs) or (steps, inputs)");
   steps = single ? x.shape()[0] : x.shape()[batch_first ? 1 : 0];
   batch = single ? 1 : x.shape()[batch_first ? 0 : 1];
   inputs = x.shape()[x.ndim() - 1];
-  if (steps == 0) throw ShapeError(op, "x " + str(x.shape()) + ", a sequence of no steps", "pass at least one step");
-  if (inputs == 0) throw ShapeError(op, "x " + str(x.shape()) + ", of no inputs", "pass at least one input");
+  if (steps == 0)
+    throw ShapeError(op, "got x " + str(x.shape()) + ", a sequence of no steps", "pass at least one step");
+  if (inputs == 0) throw ShapeError(op, "got x " + str(x.shape()) + ", of no inputs", "pass at least one input");
   if (layers < 1) throw ValueError(op, "num_layers=" + std::to_string(layers), "pass at least 1");
   const int64_t wanted = layers * directions * per_run();
   if (int64_t(weights.size()) != wanted)
     throw ValueError(op,
-                     std::to_string(weights.size()) + " weights for " + std::to_string(layers) + " layers of " +
-                         std::to_string(directions) + " directions " + (bias ? "with" : "without") + " biases",
+                     "got " + std::to_string(weights.size()) + " weights for " + std::to_string(layers) +
+                         " layers of " + std::to_string(directions) + " directions " + (bias ? "with" : "without") +
+                         " biases",
                      "pass " + std::to_string(wanted) +
                          ": for each layer and direction weight_ih, weight_hh and, with biases, bias_ih and bias_hh");
   const Array& first = weights[1];
   if (first.ndim() != 2 || first.shape()[1] == 0 || first.shape()[0] != gates_of(kind) * first.shape()[1])
-    throw ShapeError(op, "weight_hh_l0 " + str(first.shape()),
+    throw ShapeError(op, "got weight_hh_l0 " + str(first.shape()),
                      "pass weight_hh (" + std::to_string(gates_of(kind)) + " * hidden, hidden)");
   hidden = first.shape()[1];
   for (int64_t run = 0; run < runs(); ++run) {
@@ -77,18 +79,18 @@ Layers::Layers(const OpCall& call, const Array& x, const Array* h0, const Array*
   if (!o.lengths && !o.host_lengths) {
     // All sequences have all steps.
   } else if (single) {
-    throw ValueError(op, "lengths of one sequence without a batch", "pass x with a batch, or the steps that count");
+    throw ValueError(op, "got lengths of one sequence without a batch", "pass x with a batch, or the steps that count");
   } else if (o.lengths) {
     if (!in(o.lengths->dtype(), dtypes::integers))
       throw DTypeError(op, "lengths have dtype " + std::string(name(o.lengths->dtype())), "pass an integer dtype");
     check_shape(call, *o.lengths, "lengths", {batch});
   } else {
     if (int64_t(o.host_lengths->size()) != batch)
-      throw ShapeError(op, std::to_string(o.host_lengths->size()) + " lengths for x " + str(x.shape()),
+      throw ShapeError(op, "got " + std::to_string(o.host_lengths->size()) + " lengths for x " + str(x.shape()),
                        "pass a length for each of the " + std::to_string(batch) + " sequences");
     for (const int64_t length : *o.host_lengths)
       if (length < 1 || length > steps)
-        throw ValueError(op, "a length of " + std::to_string(length) + " for " + std::to_string(steps) + " steps",
+        throw ValueError(op, "got a length of " + std::to_string(length) + " for " + std::to_string(steps) + " steps",
                          "pass lengths from 1 to the number of steps");
   }
   for (const Array& w : weights) weights_.push_back(astype(w, dtype, false, call.on()));

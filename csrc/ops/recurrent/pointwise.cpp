@@ -74,18 +74,19 @@ Dims check_step(const OpCall& call, RecurrentKind kind, const GateOperands& gate
   check_floating(call, input, "input_gates");
   check_dtype(call, hidden, "hidden_gates", input.dtype(), "input_gates");
   if (input.ndim() != 2 || !(hidden.shape() == input.shape()))
-    throw ShapeError(op, "input_gates " + str(input.shape()) + " and hidden_gates " + str(hidden.shape()),
+    throw ShapeError(op, "got input_gates " + str(input.shape()) + " and hidden_gates " + str(hidden.shape()),
                      "pass both as (batch, " + std::to_string(gates_of(kind)) + " * hidden)");
   const int64_t batch = input.shape()[0], width = input.shape()[1], hidden_size = width / gates_of(kind);
   if (width == 0 || width % gates_of(kind) != 0)
-    throw ShapeError(op, "input_gates " + str(input.shape()),
+    throw ShapeError(op, "got input_gates " + str(input.shape()),
                      "pass " + std::to_string(gates_of(kind)) + " gates of hidden >= 1 columns each");
   if (state) {
     check_dtype(call, *state, state_name, input.dtype(), "input_gates");
     check_shape(call, *state, state_name, {batch, hidden_size});
   }
   if ((bias_ih == nullptr) != (bias_hh == nullptr))
-    throw ValueError(op, bias_ih ? "bias_ih without bias_hh" : "bias_hh without bias_ih", "pass both biases, or none");
+    throw ValueError(op, bias_ih ? "got bias_ih without bias_hh" : "got bias_hh without bias_ih",
+                     "pass both biases, or none");
   if (bias_ih) {
     check_dtype(call, *bias_ih, "bias_ih", input.dtype(), "input_gates");
     check_dtype(call, *bias_hh, "bias_hh", input.dtype(), "input_gates");
@@ -105,7 +106,7 @@ void check_grad(const OpCall& call, const Array& grad, const char* what, const A
 Dims of_workspace(const OpCall& call, const Array& workspace, int64_t parts) {
   check_floating(call, workspace, "workspace");
   if (workspace.ndim() != 2 || workspace.shape()[1] == 0 || workspace.shape()[1] % parts != 0)
-    throw ShapeError(std::string(call.name()), "workspace " + str(workspace.shape()),
+    throw ShapeError(std::string(call.name()), "got workspace " + str(workspace.shape()),
                      "pass what the forward function returned, (batch, " + std::to_string(parts) + " * hidden)");
   return {workspace.shape()[0], workspace.shape()[1] / parts};
 }
@@ -178,7 +179,7 @@ LstmStepGradients lstm_pointwise_backward(const Array* grad_h, const Array* grad
                                           const Array& workspace, const Stream& stream) {
   OpCall call(Op::lstm_pointwise_backward, {grad_h, grad_c, &cx, &workspace}, stream);
   if (!grad_h && !grad_c)
-    throw ValueError(std::string(call.name()), "neither grad_h nor grad_c", "pass at least one of them");
+    throw ValueError(std::string(call.name()), "got neither grad_h nor grad_c", "pass at least one of them");
   const Dims shape = of_workspace(call, workspace, 4);
   if (grad_h) check_grad(call, *grad_h, "grad_h", workspace, shape);
   if (grad_c) check_grad(call, *grad_c, "grad_c", workspace, shape);
@@ -219,7 +220,7 @@ Array rnn_pointwise_backward(const Array& grad, const Array& h, std::string_view
   const RecurrentKind kind = kind_of(call, nonlinearity);
   check_floating(call, h, "h");
   if (h.ndim() != 2 || h.shape()[1] == 0)
-    throw ShapeError(std::string(call.name()), "h " + str(h.shape()), "pass h (batch, hidden)");
+    throw ShapeError(std::string(call.name()), "got h " + str(h.shape()), "pass h (batch, hidden)");
   check_dtype(call, grad, "grad", h.dtype(), "h");
   check_shape(call, grad, "grad", h.shape());
   Step step(call, kind, h.dtype(), h.dtype());
@@ -251,12 +252,12 @@ Array cell_step(Op op, std::string_view nonlinearity, const Array& x, const Cell
   const DType dtype = x.dtype();
   const bool single = x.ndim() == 1;
   if (x.ndim() != 1 && x.ndim() != 2)
-    throw ShapeError(name, "x " + str(x.shape()), "pass x (batch, inputs) or (inputs,)");
+    throw ShapeError(name, "got x " + str(x.shape()), "pass x (batch, inputs) or (inputs,)");
   const int64_t gates = gates_of(kind);
   check_dtype(call, w.ih, "weight_ih", dtype, "x");
   check_dtype(call, w.hh, "weight_hh", dtype, "x");
   if (w.hh.ndim() != 2 || w.hh.shape()[1] == 0 || w.hh.shape()[0] != gates * w.hh.shape()[1])
-    throw ShapeError(name, "weight_hh " + str(w.hh.shape()),
+    throw ShapeError(name, "got weight_hh " + str(w.hh.shape()),
                      "pass weight_hh (" + std::to_string(gates) + " * hidden, hidden)");
   const int64_t hidden = w.hh.shape()[1], inputs = x.shape()[x.ndim() - 1];
   check_shape(call, w.ih, "weight_ih", {gates * hidden, inputs});
@@ -268,7 +269,7 @@ Array cell_step(Op op, std::string_view nonlinearity, const Array& x, const Cell
       check_shape(call, *state, what, single ? Dims{hidden} : states);
     }
   if ((w.bias_ih == nullptr) != (w.bias_hh == nullptr))
-    throw ValueError(name, w.bias_ih ? "bias_ih without bias_hh" : "bias_hh without bias_ih",
+    throw ValueError(name, w.bias_ih ? "got bias_ih without bias_hh" : "got bias_hh without bias_ih",
                      "pass both biases, or none");
   for (const Array* bias : {w.bias_ih, w.bias_hh})
     if (bias) {

@@ -35,7 +35,7 @@ void check_dtype(const OpCall& call, const Array& x, const char* what, DType wan
 
 void check_shape(const OpCall& call, const Array& x, const char* what, const Dims& wanted) {
   if (!(x.shape() == wanted))
-    throw ShapeError(std::string(call.name()), std::string(what) + " " + str(x.shape()),
+    throw ShapeError(std::string(call.name()), "got " + std::string(what) + " " + str(x.shape()),
                      "pass " + std::string(what) + " " + str(wanted));
 }
 

@@ -45,7 +45,7 @@ Array spread(const OpCall& call, const Array& grad, const Dims& shape, const std
 
 void require_dtype(const OpCall& call, DType dtype) {
   if (!in(dtype, op_info(call.op()).dtypes))
-    throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(dtype)),
+    throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(dtype)),
                      "convert it to a floating dtype with astype");
 }
 

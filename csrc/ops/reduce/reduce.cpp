@@ -26,7 +26,8 @@ struct Types {
 bool positional(const OpInfo& entry) { return entry.name == "argmax" || entry.name == "argmin"; }
 Types resolve(const OpInfo& entry, DType in, const std::optional<DType>& dtype) {
   if (!stator::in(in, entry.dtypes))
-    throw DTypeError(std::string(entry.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
+    throw DTypeError(std::string(entry.call), "got an array of dtype " + std::string(name(in)),
+                     "convert it with astype");
   DType own = in;
   if (entry.result == ResultRule::inexact) own = to_inexact(in);
   if (entry.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
@@ -57,7 +58,7 @@ Types resolve(const OpInfo& entry, DType in, const std::optional<DType>& dtype) 
 std::vector<bool> chosen_axes(const OpInfo& entry, const Array& x, const std::optional<std::vector<int64_t>>& axes) {
   if (!axes) return std::vector<bool>(size_t(x.ndim()), true);
   if (positional(entry) && axes->size() != 1)
-    throw AxisError(std::string(entry.call), std::to_string(axes->size()) + " axes",
+    throw AxisError(std::string(entry.call), "got " + std::to_string(axes->size()) + " axes",
                     "pass one axis, or none for the flat index");
   return named_axes(entry.call, *axes, x.ndim());
 }
@@ -151,7 +152,7 @@ Array broadcast_mask(const OpInfo& entry, const Array& x, const Array& mask) {
   if (!(broadcast_shapes(entry.call, x.shape(), mask.shape()) == x.shape()))
     throw ShapeError(std::string(entry.call),
                      "where= of shape " + str(mask.shape()) + " for an array of shape " + str(x.shape()),
-                     "a mask broadcasts to the array");
+                     "a mask must broadcast to the array");
   return broadcast_to(mask, x.shape());
 }
 
@@ -175,7 +176,7 @@ Array reduce(Op op, const Array& x, const ReduceOptions& options, const Stream& 
   if (rule.reducer == kernels::reduce::Reducer::count)
     r.compute = source.dtype();  // no element is converted to be counted
   if (r.reduced_size == 0 && !rule.has_identity && r.kept_size != 0)
-    throw ValueError(std::string(entry.call), "no elements to reduce in an array of shape " + str(x.shape()),
+    throw ValueError(std::string(entry.call), "got no elements to reduce in an array of shape " + str(x.shape()),
                      "reduce over axes that are not empty");
   Array result = call.output(shape, types.result, options.out);
   if (result.size() == 0) return result;

@@ -19,7 +19,7 @@ GridMode grid_mode(const std::string& op, std::string_view mode, int axes) {
   if (mode == "nearest") return GridMode::nearest;
   if (mode != "bicubic")
     throw ValueError(op, "mode is '" + std::string(mode) + "'", "pass 'bilinear', 'nearest' or 'bicubic'");
-  if (axes != 2) throw ShapeError(op, "mode 'bicubic' with three spatial axes", "pass 'bilinear' or 'nearest'");
+  if (axes != 2) throw ShapeError(op, "got mode 'bicubic' with three spatial axes", "pass 'bilinear' or 'nearest'");
   return GridMode::cubic;
 }
 
@@ -35,7 +35,7 @@ GridSample sample_parameters(const OpCall& call, const Array& x, const Array& gr
   check_resampled(call, x, 4, 5);
   const int axes = x.ndim() - 2;
   if (grid.ndim() != x.ndim() || grid.shape()[0] != x.shape()[0] || grid.shape()[grid.ndim() - 1] != axes)
-    throw ShapeError(op, "grid " + str(grid.shape()) + " for x " + str(x.shape()),
+    throw ShapeError(op, "got grid " + str(grid.shape()) + " for x " + str(x.shape()),
                      "pass a grid of shape (n, positions..., " + std::to_string(axes) + ") with x's n");
   check_dtype_of(call, grid, "grid", x);
   GridSample p{};

@@ -53,18 +53,19 @@ Plan plan_of(const OpCall& call, const Array& x, const InterpolateOptions& o) {
   check_resampled(call, x, 3, 5);
   const int spatial = x.ndim() - 2, given = o.size.size(), factors = int(o.scale.size());
   if ((given != 0) == (factors != 0))
-    throw ValueError(op, given != 0 ? "both size and scale_factor" : "neither size nor scale_factor",
+    throw ValueError(op, given != 0 ? "got both size and scale_factor" : "got neither size nor scale_factor",
                      "pass one of them");
   if (given + factors != spatial)
     throw ShapeError(
-        op, std::to_string(given + factors) + (given != 0 ? " extents" : " factors") + " for x " + str(x.shape()),
+        op,
+        "got " + std::to_string(given + factors) + (given != 0 ? " extents" : " factors") + " for x " + str(x.shape()),
         "pass a number, or one for each spatial axis");
   Plan plan;
   Interpolate& p = plan.p;
   p.mode = mode_of(op, o.mode, spatial);
   plan.area = o.mode == "area";
   if (o.align_corners && p.mode != Interpolation::linear && p.mode != Interpolation::cubic)
-    throw ValueError(op, "mode '" + std::string(o.mode) + "' with align_corners",
+    throw ValueError(op, "got mode '" + std::string(o.mode) + "' with align_corners",
                      "pass align_corners with linear modes and 'bicubic'");
   p.align_corners = o.align_corners;
   p.dtype = x.dtype();
@@ -81,8 +82,8 @@ Plan plan_of(const OpCall& call, const Array& x, const InterpolateOptions& o) {
     const double wanted = factors != 0 ? std::floor(double(extent) * o.scale[size_t(d)]) : double(o.size[d]);
     if (!(wanted >= 1) || wanted > double(params::max_resampled))
       throw ValueError(op,
-                       "a result of the extent " + number(wanted) + " along axis " + std::to_string(2 + d) + " of x " +
-                           str(x.shape()),
+                       "got a result of the extent " + number(wanted) + " along axis " + std::to_string(2 + d) +
+                           " of x " + str(x.shape()),
                        "pass sizes from 1 to " + std::to_string(params::max_resampled));
     plan.extents[d] = int64_t(wanted);
     const int at = Interpolate::dims - spatial + d;

@@ -43,7 +43,7 @@ void check_factor(const OpCall& call, const Array& x, int64_t factor) {
                      "pass an array of shape (..., channels, h, w)");
   // A square of it fits into 64 bits.
   if (factor < 1 || factor > (int64_t(1) << 31))
-    throw ValueError(op, "a factor of " + std::to_string(factor), "pass a positive integer");
+    throw ValueError(op, "got a factor of " + std::to_string(factor), "pass a positive integer");
 }
 
 }  // namespace
@@ -55,8 +55,8 @@ Array pixel_shuffle(const Array& x, int64_t factor, const Stream& stream) {
   const int lead = x.ndim() - 3;
   if (shape[lead] % (factor * factor) != 0)
     throw ShapeError(std::string(call.name()),
-                     std::to_string(shape[lead]) + " channels of x " + str(x.shape()) + " with upscale_factor " +
-                         std::to_string(factor),
+                     "got " + std::to_string(shape[lead]) + " channels of x " + str(x.shape()) +
+                         " with upscale_factor " + std::to_string(factor),
                      "pass a number of channels that the factor's square divides");
   const int64_t channels = shape[lead] / (factor * factor);
   shape[lead] = channels;
@@ -76,7 +76,7 @@ Array pixel_unshuffle(const Array& x, int64_t factor, const Stream& stream) {
   for (int d = lead + 1; d < x.ndim(); ++d) {
     if (shape[d] % factor != 0)
       throw ShapeError(std::string(call.name()),
-                       "x " + str(x.shape()) + " with downscale_factor " + std::to_string(factor),
+                       "got x " + str(x.shape()) + " with downscale_factor " + std::to_string(factor),
                        "pass a height and a width that the factor divides");
     shape[d] /= factor;
   }

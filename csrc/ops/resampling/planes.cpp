@@ -27,7 +27,7 @@ void check_resampled(const OpCall& call, const Array& x, int least_axes, int mos
     throw DTypeError(op, "got an array of dtype " + std::string(name(x.dtype())),
                      "pass float16, bfloat16, float32 or float64; astype converts");
   if (x.ndim() < least_axes || x.ndim() > most_axes)
-    throw ShapeError(op, "x " + str(x.shape()),
+    throw ShapeError(op, "got x " + str(x.shape()),
                      "pass an array of shape (n, channels, spatial...) with " + std::to_string(least_axes - 2) +
                          " to " + std::to_string(most_axes - 2) + " spatial axes");
   for (int d = 2; d < x.ndim(); ++d)

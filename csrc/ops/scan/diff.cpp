@@ -20,7 +20,8 @@ void require_end(const OpCall& call, const Array& x, const Array* end, int axis)
   bool fits = end->ndim() == x.ndim();
   for (int d = 0; fits && d < x.ndim(); ++d) fits = d == axis || end->shape()[d] == x.shape()[d];
   if (!fits)
-    throw ShapeError(std::string(call.name()), "an end of shape " + str(end->shape()) + " for shape " + str(x.shape()),
+    throw ShapeError(std::string(call.name()),
+                     "got an end of shape " + str(end->shape()) + " for shape " + str(x.shape()),
                      "pass x's shape, but for axis " + std::to_string(axis));
 }
 
@@ -58,7 +59,7 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
   const Array *const before = options.prepend, *const after = options.append;
   if (options.n < 0) throw ValueError(op, "n=" + std::to_string(options.n), "difference zero or more times");
   OpCall call(Op::diff, {&x, before, after}, stream);
-  if (x.ndim() == 0) throw AxisError(op, "a 0-d array", "reshape it to one axis");
+  if (x.ndim() == 0) throw AxisError(op, "got a 0-d array", "reshape it to one axis");
   const int axis = normalize_axis(op, options.axis, x.ndim());
   require_end(call, x, before, axis);
   require_end(call, x, after, axis);

@@ -21,7 +21,8 @@ bool same_family(DType a, DType b) {
 
 ScanTypes scan_types(const OpInfo& entry, DType in, const std::optional<DType>& dtype) {
   if (!stator::in(in, entry.dtypes))
-    throw DTypeError(std::string(entry.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
+    throw DTypeError(std::string(entry.call), "got an array of dtype " + std::string(name(in)),
+                     "convert it with astype");
   DType own = in;
   if (entry.result == ResultRule::accumulate && stator::in(in, dtypes::unsigned_integers)) own = DType::uint64;
   if (entry.result == ResultRule::accumulate && stator::in(in, dtypes::signed_integers | dtypes::boolean))
@@ -38,9 +39,9 @@ ScanTypes scan_types(const OpInfo& entry, DType in, const std::optional<DType>& 
 
 int scan_axis(const OpCall& call, const Array& x, const std::optional<int64_t>& axis) {
   const std::string op(call.name());
-  if (x.ndim() == 0) throw AxisError(op, "a 0-d array", "reshape it to one axis");
+  if (x.ndim() == 0) throw AxisError(op, "got a 0-d array", "reshape it to one axis");
   if (!axis && x.ndim() > 1)
-    throw AxisError(op, "no axis for shape " + str(x.shape()), "name the axis, or reshape to one axis");
+    throw AxisError(op, "got no axis for shape " + str(x.shape()), "name the axis, or reshape to one axis");
   return normalize_axis(op, axis.value_or(0), x.ndim());
 }
 

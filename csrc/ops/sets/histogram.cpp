@@ -23,16 +23,17 @@ void check_bins(const OpCall& call, int64_t bins) {
 
 void check_range(const OpCall& call, double low, double high) {
   if (std::isfinite(low) && std::isfinite(high) && low <= high) return;
-  throw ValueError(std::string(call.name()), "a range from " + std::to_string(low) + " to " + std::to_string(high),
+  throw ValueError(std::string(call.name()), "got a range from " + std::to_string(low) + " to " + std::to_string(high),
                    "give finite bounds, the lower one first");
 }
 
 void check_weights(const OpCall& call, const Array& x, const Array& weights) {
   if (!(weights.shape() == x.shape()))
-    throw ShapeError(std::string(call.name()), "weights of shape " + str(weights.shape()) + " for " + str(x.shape()),
+    throw ShapeError(std::string(call.name()),
+                     "got weights of shape " + str(weights.shape()) + " for " + str(x.shape()),
                      "give one weight an element");
   if (in(weights.dtype(), dtypes::complexes))
-    throw DTypeError(std::string(call.name()), "weights of dtype " + std::string(name(weights.dtype())),
+    throw DTypeError(std::string(call.name()), "got weights of dtype " + std::string(name(weights.dtype())),
                      "sum the real and imaginary parts by themselves");
 }
 
@@ -85,7 +86,8 @@ Array count(OpCall& call, params::Histogram& p, const Array& x, DType dtype, con
 // The sums of the weights: finds each element's bin, sorts the elements by bin, and sums the weights of each bin.
 Array sums(OpCall& call, params::Histogram& p, const Array& x, const Array& weights, bool floating) {
   if (p.bins >= int64_t(std::numeric_limits<uint32_t>::max()))
-    throw UnsupportedError(std::string(call.name()), std::to_string(p.bins) + " bins with weights", "use fewer bins");
+    throw UnsupportedError(std::string(call.name()), "got " + std::to_string(p.bins) + " bins with weights",
+                           "use fewer bins");
   const Array result = call.empty(Dims{p.bins}, floating ? DType::float64 : DType::int64);
   const Dims shape{x.size()};
   const Array ids = call.empty(shape, DType::uint32), sorted = call.empty(shape, DType::uint32),
@@ -135,7 +137,7 @@ Histogram histogram(const Array& x, int64_t bins, const HistogramOptions& option
   check_order_dtype(call, x);
   if (options.edges) {
     if (options.edges->ndim() != 1 || options.edges->size() < 2)
-      throw ShapeError(op, "edges of shape " + str(options.edges->shape()), "give one axis of at least two edges");
+      throw ShapeError(op, "got edges of shape " + str(options.edges->shape()), "give one axis of at least two edges");
     check_order_dtype(call, *options.edges);
     bins = options.edges->size() - 1;
   }
@@ -194,8 +196,10 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
     const Scalar most = reduce(Op::max, view(x, bits), {}, stream).item(stream, call.op());
     const uint64_t seen = uint64_t(most.i), limit = uint64_t(std::numeric_limits<int64_t>::max());
     const uint64_t sign = uint64_t(1) << (8 * itemsize(dtype) - 1);
-    if (bits != dtype && seen >= sign) throw ValueError(op, "a negative element", "count integers of at least 0");
-    if (seen >= limit) throw ValueError(op, std::to_string(seen) + " as an element", "there is no bin so high");
+    if (bits != dtype && seen >= sign) throw ValueError(op, "got a negative element", "count integers of at least 0");
+    if (seen >= limit)
+      throw ValueError(op, "got " + std::to_string(seen) + " as an element",
+                       "elements must be less than the number of bins");
     bins = std::max(bins, int64_t(seen) + 1);
   }
   checked_size(op, Dims{bins}, sizeof(int64_t));

@@ -17,13 +17,13 @@ namespace {
 Array as(const Array& x, DType dtype, const Stream& stream) { return astype(x, dtype, false, stream); }
 
 void check_rows(const std::string& op, const Array& boundaries, const Array& values) {
-  if (boundaries.ndim() == 0) throw ShapeError(op, "boundaries of no axis", "give at least one axis");
+  if (boundaries.ndim() == 0) throw ShapeError(op, "got boundaries of no axis", "give at least one axis");
   if (boundaries.ndim() == 1) return;
   bool fits = values.ndim() == boundaries.ndim();
   for (int d = 0; fits && d + 1 < values.ndim(); ++d) fits = values.shape()[d] == boundaries.shape()[d];
   if (!fits)
-    throw ShapeError(op, "boundaries of shape " + str(boundaries.shape()) + ", values of " + str(values.shape()),
-                     "boundaries have one axis, or the leading axes of the values");
+    throw ShapeError(op, "got boundaries of shape " + str(boundaries.shape()) + ", values of " + str(values.shape()),
+                     "boundaries must have one axis, or the leading axes of the values");
 }
 
 // isin of an int64 and a uint64, of which no integer dtype holds both: what is in both has the same bits, and bits of
@@ -65,9 +65,10 @@ Array searchsorted(const Array& boundaries, const Array& values, const SearchOpt
   check_rows(op, boundaries, values);
   const Array* const sorter = options.sorter;
   if (sorter && !in(sorter->dtype(), dtypes::integers))
-    throw DTypeError(op, "a sorter of dtype " + std::string(name(sorter->dtype())), "pass integers, as argsort gives");
+    throw DTypeError(op, "got a sorter of dtype " + std::string(name(sorter->dtype())),
+                     "pass integers, as argsort gives");
   if (sorter && !(sorter->shape() == boundaries.shape()))
-    throw ShapeError(op, "a sorter of shape " + str(sorter->shape()) + " for " + str(boundaries.shape()),
+    throw ShapeError(op, "got a sorter of shape " + str(sorter->shape()) + " for " + str(boundaries.shape()),
                      "give one index a boundary");
   const Array result = call.empty(values.shape(), DType::int64);
   if (result.size() == 0) return result;

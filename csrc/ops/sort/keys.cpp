@@ -32,13 +32,13 @@ params::KeyCodec key_codec(DType dtype, bool descending) {
 
 void check_order_dtype(const OpCall& call, const Array& x) {
   if (in(x.dtype(), op_info(call.op()).dtypes)) return;
-  throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(x.dtype())),
-                   in(x.dtype(), dtypes::complexes) ? "complex numbers have no order: use their real part or abs"
+  throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
+                   in(x.dtype(), dtypes::complexes) ? "complex numbers have no order. Use their real part or abs"
                                                     : "convert it with astype");
 }
 
 int order_axis(const OpCall& call, const Array& x, int64_t axis) {
-  if (x.ndim() == 0) throw AxisError(std::string(call.name()), "a 0-d array", "reshape it to one axis");
+  if (x.ndim() == 0) throw AxisError(std::string(call.name()), "got a 0-d array", "reshape it to one axis");
   return normalize_axis(call.name(), axis, x.ndim());
 }
 
@@ -72,8 +72,8 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   const int64_t n = x.shape()[axis];
   if (x.size() == 0 || window.count == 0) return;
   if (n > int64_t(std::numeric_limits<uint32_t>::max()))
-    throw UnsupportedError(std::string(call.name()), std::to_string(n) + " elements along the axis",
-                           "An axis of up to 2^32 - 1 elements can be sorted");
+    throw UnsupportedError(std::string(call.name()), "got " + std::to_string(n) + " elements along the axis",
+                           "The axis must have at most 2^32 - 1 elements");
   const Array& shape = values ? *values : *indices;
   call.reads(x);
   if (values) call.writes(*values);

@@ -92,10 +92,10 @@ Array quantiles(Op op, const Array& x, std::span<const double> q, bool scalar, c
   const int last = segments.ndim() - 1;
   const int64_t n = segments.shape()[last];
   if (shape.size() > Dims::max_size)
-    throw ShapeError(name, std::to_string(shape.size()) + " axes", "at most 32 are possible");
+    throw ShapeError(name, "got " + std::to_string(shape.size()) + " axes", "at most 32 are possible");
   const Array result = call.empty(shape, to_inexact(x.dtype()));
   if (result.size() == 0) return result;
-  if (n == 0) throw ValueError(name, "no element to choose from in shape " + str(x.shape()), "give at least one");
+  if (n == 0) throw ValueError(name, "got no element to choose from in shape " + str(x.shape()), "give at least one");
   std::vector<Position> positions;
   for (double level : q) positions.push_back(position_of(level, n, options.method));
   const std::vector<int64_t> ranks = ranks_of(positions, n);
@@ -150,7 +150,8 @@ Modes mode(const Array& x, int64_t axis, bool keepdims, const Stream& stream) {
   const Modes result{call.empty(shape, x.dtype()), call.empty(shape, DType::int64)};
   if (result.values.size() == 0) return result;
   if (n == 0)
-    throw ValueError(std::string(call.name()), "an empty axis in shape " + str(x.shape()), "give at least one element");
+    throw ValueError(std::string(call.name()), "got an empty axis in shape " + str(x.shape()),
+                     "give at least one element");
   const std::vector<int64_t> from{at}, to{-1};
   const Array segments = moveaxis(x, from, to);
   const Array sorted = call.empty(segments.shape(), x.dtype());

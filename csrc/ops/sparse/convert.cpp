@@ -95,16 +95,16 @@ Array to_dense(const Csc& a, const Stream& stream) { return scatter(Op::csc_to_d
 Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& stream) {
   OpCall call(Op::csr_from_dense, {&x}, stream);
   const std::string op(call.name());
-  if (x.ndim() != 2) throw ShapeError(op, "an array of shape " + str(x.shape()), "pass a matrix");
+  if (x.ndim() != 2) throw ShapeError(op, "got an array of shape " + str(x.shape()), "pass a matrix");
   if (!in(x.dtype(), dtypes::inexact))
-    throw DTypeError(op, "dtype " + std::string(name(x.dtype())), "convert it to a floating dtype");
+    throw DTypeError(op, "got dtype " + std::string(name(x.dtype())), "convert it to a floating dtype");
   const int64_t rows = x.shape()[0], cols = x.shape()[1];
   const bool fits = rows <= most_int32 && cols <= most_int32 && (options.nnz.value_or(x.size()) <= most_int32);
   const DType index = options.index_dtype.value_or(fits ? DType::int32 : DType::int64);
   if (index != DType::int32 && index != DType::int64)
-    throw DTypeError(op, "index_dtype=" + std::string(name(index)), "indices are int32 or int64");
+    throw DTypeError(op, "index_dtype=" + std::string(name(index)), "indices must be int32 or int64");
   if (index == DType::int32 && !fits)
-    throw ValueError(op, "indices of dtype int32 for shape " + str(x.shape()), "ask for index_dtype int64");
+    throw ValueError(op, "got indices of dtype int32 for shape " + str(x.shape()), "ask for index_dtype int64");
   if (options.nnz && *options.nnz < 0) throw ValueError(op, "nnz=" + std::to_string(*options.nnz), "count them");
   const Array counts = call.empty(Dims{rows}, index), indptr = call.empty(Dims{rows + 1}, index);
   params::SparseGather p{.x = x.data_ptr(),

@@ -11,7 +11,7 @@ namespace {
 DType common(const std::string& op, DType a, DType b) {
   const DType dtype = promote(a, b);
   if (in(dtype, dtypes::inexact)) return dtype;
-  throw DTypeError(op, "dtypes " + std::string(name(a)) + " and " + std::string(name(b)), "use floating dtypes");
+  throw DTypeError(op, "got dtypes " + std::string(name(a)) + " and " + std::string(name(b)), "use floating dtypes");
 }
 
 }  // namespace
@@ -20,9 +20,9 @@ Array matmul(const Csr& given, const Array& given_x, const Array* out, const Str
   OpCall call(Op::csr_matmul, {&given.values, &given.indices, &given.indptr, &given_x}, stream);
   const std::string op(call.name());
   if (given_x.ndim() < 1 || given_x.ndim() > 2 || given_x.shape()[0] != given.cols)
-    throw ShapeError(op,
-                     "a matrix of shape " + shape_text(given.rows, given.cols) + " times shape " + str(given_x.shape()),
-                     "the right operand has one or two axes, the first as long as the matrix has columns");
+    throw ShapeError(
+        op, "got a matrix of shape " + shape_text(given.rows, given.cols) + " times shape " + str(given_x.shape()),
+        "the right operand must have one or two axes, the first as long as the matrix has columns");
   const DType dtype = common(op, given.values.dtype(), given_x.dtype());
   const bool vector = given_x.ndim() == 1;
   const Dims shape = vector ? Dims{given.rows} : Dims{given.rows, given_x.shape()[1]};
@@ -82,9 +82,9 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, const 
                     given_y.shape()[1] == pattern.cols && given_x.shape()[1] == given_y.shape()[0];
   if (!fits)
     throw ShapeError(op,
-                     "operands of shapes " + str(given_x.shape()) + " and " + str(given_y.shape()) +
+                     "got operands of shapes " + str(given_x.shape()) + " and " + str(given_y.shape()) +
                          " for a matrix of shape " + shape_text(pattern.rows, pattern.cols),
-                     "they are (rows, k) and (k, columns)");
+                     "they must be (rows, k) and (k, columns)");
   const DType dtype = common(op, pattern.values.dtype(), common(op, given_x.dtype(), given_y.dtype()));
   const complex128 alpha = factor_of(op, "alpha", of_product, dtype), beta = factor_of(op, "beta", of_pattern, dtype);
   const Csr a = with_dtype(pattern, dtype, stream);
@@ -119,11 +119,11 @@ TriangularSolution solve_triangular(const Csr& given, const Array& b, const Tria
   OpCall call(Op::spsolve_triangular, {&given.values, &given.indices, &given.indptr, &b}, stream);
   const std::string op(call.name());
   if (given.rows != given.cols)
-    throw ShapeError(op, "a matrix of shape " + shape_text(given.rows, given.cols), "pass a square matrix");
+    throw ShapeError(op, "got a matrix of shape " + shape_text(given.rows, given.cols), "pass a square matrix");
   if (b.ndim() < 1 || b.ndim() > 2 || b.shape()[0] != given.rows)
-    throw ShapeError(op,
-                     "a right-hand side of shape " + str(b.shape()) + " for " + std::to_string(given.rows) + " rows",
-                     "it has one or two axes, the first as long as the matrix");
+    throw ShapeError(
+        op, "got a right-hand side of shape " + str(b.shape()) + " for " + std::to_string(given.rows) + " rows",
+        "it must have one or two axes, the first as long as the matrix");
   const DType dtype = common(op, given.values.dtype(), b.dtype());
   const Csr a = with_dtype(given, dtype, stream);
   const bool trivial = b.size() == 0;

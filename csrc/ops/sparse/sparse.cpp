@@ -11,7 +11,8 @@ namespace {
 
 void check_values(const std::string& op, const Array& values) {
   if (!in(values.dtype(), dtypes::inexact))
-    throw DTypeError(op, "values of dtype " + std::string(name(values.dtype())), "convert them to a floating dtype");
+    throw DTypeError(op, "got values of dtype " + std::string(name(values.dtype())),
+                     "convert them to a floating dtype");
 }
 
 struct Parts {
@@ -22,26 +23,28 @@ struct Parts {
 void check_parts(OpCall& call, const std::string& op, const Parts& parts, int64_t pointer_count,
                  const char* pointer_name) {
   const auto& [values, indices, pointers, rows, cols] = parts;
-  if (rows < 0 || cols < 0) throw ShapeError(op, "shape " + shape_text(rows, cols), "extents are not negative");
+  if (rows < 0 || cols < 0) throw ShapeError(op, "got shape " + shape_text(rows, cols), "extents must be at least 0");
   check_values(op, values);
   for (const Array* index : {&indices, &pointers})
     if (index->dtype() != DType::int32 && index->dtype() != DType::int64)
-      throw DTypeError(op, "indices of dtype " + std::string(name(index->dtype())), "indices are int32 or int64");
+      throw DTypeError(op, "got indices of dtype " + std::string(name(index->dtype())),
+                       "indices must be int32 or int64");
   for (const Array* part : {&values, &indices, &pointers})
     if (part->ndim() != 1)
-      throw ShapeError(op, "an array of shape " + str(part->shape()), "values and index arrays have one axis");
+      throw ShapeError(op, "got an array of shape " + str(part->shape()), "values and index arrays must have one axis");
   if (indices.size() != values.size())
-    throw ShapeError(op, std::to_string(values.size()) + " values and " + std::to_string(indices.size()) + " indices",
-                     "there is an index for each value");
+    throw ShapeError(
+        op, "got " + std::to_string(values.size()) + " values and " + std::to_string(indices.size()) + " indices",
+        "pass an index for each value");
   if (pointers.size() != pointer_count)
     throw ShapeError(op,
                      std::string(pointer_name) + " has " + std::to_string(pointers.size()) + " elements for shape " +
                          shape_text(rows, cols),
-                     "it has " + std::to_string(pointer_count));
+                     "it must have " + std::to_string(pointer_count));
   const bool narrow = indices.dtype() == DType::int32 && pointers.dtype() == DType::int32;
   if (narrow && std::max({rows, cols, values.size()}) > most_int32)
     throw ValueError(op,
-                     "indices of dtype int32 for shape " + shape_text(rows, cols) + " with " +
+                     "got indices of dtype int32 for shape " + shape_text(rows, cols) + " with " +
                          std::to_string(values.size()) + " entries",
                      "pass int64 index arrays");
   checked_size(call.name(), Dims{std::max<int64_t>(rows, 1)}, 16);
@@ -64,7 +67,7 @@ template <class M>
 M replaced(const std::string& op, const M& a, const Array& values, const Stream& stream) {
   check_values(op, values);
   if (values.shape() != a.values.shape())
-    throw ShapeError(op, "values of shape " + str(values.shape()) + " for " + std::to_string(a.nnz()) + " entries",
+    throw ShapeError(op, "got values of shape " + str(values.shape()) + " for " + std::to_string(a.nnz()) + " entries",
                      "give one for each entry");
   M out = a;
   out.values = dense(values, values.dtype(), stream);
@@ -109,11 +112,12 @@ Csr check(const Csr& a, const Stream& stream) {
   const std::string op = "sparse.check";
   const int64_t last = a.rows == 0 ? last_of(a.indptr, stream, call.op()) : a.nnz();
   if (seen[0] > 0 || (a.rows == 0 && (last != 0 || a.nnz() != 0)))
-    throw ValueError(op, std::to_string(std::max<int64_t>(seen[0], 1)) + " pointers out of order or range",
-                     "indptr begins with 0, never descends and ends with the number of entries");
+    throw ValueError(op, "got " + std::to_string(std::max<int64_t>(seen[0], 1)) + " pointers out of order or range",
+                     "indptr must begin with 0, never descend and end with the number of entries");
   if (seen[1] > 0)
-    throw IndexError(op, std::to_string(seen[1]) + " indices outside a matrix of shape " + shape_text(a.rows, a.cols),
-                     "indices are at least 0 and less than the extent");
+    throw IndexError(
+        op, "got " + std::to_string(seen[1]) + " indices outside a matrix of shape " + shape_text(a.rows, a.cols),
+        "indices must be at least 0 and less than the extent");
   Csr out = a;
   out.sorted = seen[2] == 0;
   out.valid = true;

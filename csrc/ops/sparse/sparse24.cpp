@@ -19,8 +19,8 @@ namespace {
 int checked_axis(const OpCall& call, const Array& x, int64_t axis) {
   const std::string op(call.name());
   if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(op, "dtype " + std::string(name(x.dtype())), "2:4 sparsity is of real floating dtypes");
-  if (x.ndim() == 0) throw AxisError(op, "a 0-d array", "pass an array of at least one axis");
+    throw DTypeError(op, "got dtype " + std::string(name(x.dtype())), "the dtype must be real and floating");
+  if (x.ndim() == 0) throw AxisError(op, "got a 0-d array", "pass an array of at least one axis");
   return normalize_axis(op, axis, x.ndim());
 }
 
@@ -89,15 +89,18 @@ void check_packed(const std::string& op, const TwoToFour& packed, const Array& d
   const int ndim = packed.values.ndim(), axis = ndim - (left ? 1 : 2);
   if (ndim < 2 || packed.axis != axis)
     throw ShapeError(
-        op, "an operand of shape " + str(packed.values.shape()) + " packed along axis " + std::to_string(packed.axis),
-        left ? "a left operand is packed along its last axis" : "a right one along its last but one");
-  if (dense.ndim() < 1) throw ShapeError(op, "a 0-d operand", "both have at least one axis");
+        op,
+        "got an operand of shape " + str(packed.values.shape()) + " packed along axis " + std::to_string(packed.axis),
+        left ? "a left operand must be packed along its last axis"
+             : "a right operand must be packed along its last but one");
+  if (dense.ndim() < 1) throw ShapeError(op, "got a 0-d operand", "both must have at least one axis");
   if (!in(dense.dtype(), dtypes::floats))
-    throw DTypeError(op, "dtype " + std::string(name(dense.dtype())), "2:4 products are of real floating dtypes");
+    throw DTypeError(op, "got dtype " + std::string(name(dense.dtype())), "the dtype must be real and floating");
   const int64_t inner = dense.shape()[left ? std::max(0, dense.ndim() - 2) : dense.ndim() - 1];
   if (inner != packed.length)
-    throw ShapeError(op, std::to_string(packed.length) + " packed elements and an axis of " + std::to_string(inner),
-                     "the inner axes have the same length");
+    throw ShapeError(
+        op, "got " + std::to_string(packed.length) + " packed elements and an axis of " + std::to_string(inner),
+        "the inner axes must have the same length");
 }
 
 Dims batch_of(const Array& x) { return Dims(std::span<const int64_t>(x.shape().data(), std::max(0, x.ndim() - 2))); }
@@ -214,9 +217,10 @@ Array matmul_2to4(const TwoToFour& a, const Array& b, const Stream& stream) { re
 Array matmul_2to4(const Array& a, const Array& b, const Stream& stream) {
   OpCall call(Op::matmul_2to4, {&a, &b}, stream);
   const std::string op(call.name());
-  if (b.ndim() < 2) throw ShapeError(op, "a right operand of shape " + str(b.shape()), "it has at least two axes");
+  if (b.ndim() < 2)
+    throw ShapeError(op, "got a right operand of shape " + str(b.shape()), "it must have at least two axes");
   if (!in(a.dtype(), dtypes::floats))
-    throw DTypeError(op, "dtype " + std::string(name(a.dtype())), "2:4 products are of real floating dtypes");
+    throw DTypeError(op, "got dtype " + std::string(name(a.dtype())), "the dtype must be real and floating");
   checked_axis(call, b, -2);
   // Packing for a single product does not pay off on the host: dense BLAS is faster.
   const Array pruned = prune_2to4(b, -2, stream);

@@ -66,9 +66,9 @@ Csr add(const Csr& given_a, const Csr& given_b, const Scalar& alpha, const Scala
   OpCall call(Op::sparse_add, {&given_a.values, &given_b.values}, stream);  // checks that both have one backend
   if (given_a.rows != given_b.rows || given_a.cols != given_b.cols)
     throw ShapeError(std::string(call.name()),
-                     "matrices of shapes " + shape_text(given_a.rows, given_a.cols) + " and " +
+                     "got matrices of shapes " + shape_text(given_a.rows, given_a.cols) + " and " +
                          shape_text(given_b.rows, given_b.cols),
-                     "sparse matrices do not broadcast");
+                     "sparse matrices must have equal shapes");
   const DType dtype = promote(given_a.values.dtype(), given_b.values.dtype());
   DType index = promote(given_a.indices.dtype(), given_b.indices.dtype());
   if (given_a.nnz() + given_b.nnz() > most_int32) index = DType::int64;
@@ -84,7 +84,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   const std::string op(call.name());
   if (given_a.cols != given_b.rows)
     throw ShapeError(op,
-                     "matrices of shapes " + shape_text(given_a.rows, given_a.cols) + " and " +
+                     "got matrices of shapes " + shape_text(given_a.rows, given_a.cols) + " and " +
                          shape_text(given_b.rows, given_b.cols),
                      "the columns of the left one must equal the rows of the right one");
   const DType dtype = promote(given_a.values.dtype(), given_b.values.dtype());
@@ -118,7 +118,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   exclusive_sum(call, counts, offsets);
   p.capacity = last_of(offsets, stream, call.op());
   if (index == DType::int32 && p.capacity > most_int32)
-    throw ValueError(op, std::to_string(p.capacity) + " entries with int32 indices", "use int64 indices");
+    throw ValueError(op, "got " + std::to_string(p.capacity) + " entries with int32 indices", "use int64 indices");
   Csr out{.indptr = astype(offsets, index, false, stream),
           .indices = call.empty(Dims{p.capacity}, index),
           .values = call.empty(Dims{p.capacity}, dtype),

@@ -99,7 +99,7 @@ std::optional<Csr> times_by_vendor(OpCall& call, const Csr& a, const Csr& b, con
   call.writes(out.indptr);
   const bool done = libs::cuda_sparse_times(call, matrix_of(a), matrix_of(b), out.indptr.data_ptr(), [&](int64_t nnz) {
     if (nnz > most_int32)
-      throw ValueError(std::string(call.name()), std::to_string(nnz) + " entries with int32 indices",
+      throw ValueError(std::string(call.name()), "got " + std::to_string(nnz) + " entries with int32 indices",
                        "use int64 indices");
     out.indices = call.empty(Dims{nnz}, DType::int32);
     out.values = call.empty(Dims{nnz}, dtype);
