@@ -38,9 +38,9 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 
 // The text between the brackets after ".entry kernel"; empty where there is no such kernel.
 std::string_view declared(std::string_view ptx, std::string_view kernel) {
-  constexpr std::string_view word = ".entry";
-  for (size_t at = ptx.find(word); at != ptx.npos; at = ptx.find(word, at + 1)) {
-    std::string_view rest = trimmed(ptx.substr(at + word.size()));
+  constexpr std::string_view directive = ".entry";
+  for (size_t at = ptx.find(directive); at != ptx.npos; at = ptx.find(directive, at + 1)) {
+    std::string_view rest = trimmed(ptx.substr(at + directive.size()));
     if (!rest.starts_with(kernel)) continue;
     rest = trimmed(rest.substr(kernel.size()));
     if (rest.starts_with('(')) return rest.substr(1, rest.find(')') - 1);
@@ -48,18 +48,18 @@ std::string_view declared(std::string_view ptx, std::string_view kernel) {
   return {};
 }
 
-// ".param .align 8 .b8 name[16]": the type is the first word that begins with a dot, but for those of placement.
+// ".param .align 8 .b8 name[16]": the type is the first token that begins with a dot, but for those of placement.
 void add_ptx_type(KernelParameter& parameter, std::string_view text) {
   std::string_view type;
   bool pointer = false;
   for (std::string_view rest = text; !rest.empty();) {
     const size_t end = std::min(rest.find_first_of(blanks), rest.size());
-    const std::string_view word = rest.substr(0, end);
+    const std::string_view token = rest.substr(0, end);
     rest = trimmed(rest.substr(end));
-    pointer = pointer || word == ".ptr";
-    if (type.empty() && word.size() >= 3 && word[0] == '.' && "bufs"sv.find(word[1]) != std::string_view::npos &&
-        word[2] <= '9')
-      type = word;
+    pointer = pointer || token == ".ptr";
+    if (type.empty() && token.size() >= 3 && token[0] == '.' && "bufs"sv.find(token[1]) != std::string_view::npos &&
+        token[2] <= '9')
+      type = token;
   }
   const bool array = text.ends_with(']');
   parameter.kind = pointer                                ? ParameterKind::pointer
@@ -94,9 +94,9 @@ constexpr std::pair<std::string_view, DType> elements[] = {{"bool", DType::bool_
 std::string_view unqualified(std::string_view type) {
   for (bool cut = true; cut;) {
     cut = false;
-    for (const std::string_view word : {" const"sv, " volatile"sv, " __restrict"sv}) {
-      if (!type.ends_with(word)) continue;
-      type.remove_suffix(word.size());
+    for (const std::string_view qualifier : {" const"sv, " volatile"sv, " __restrict"sv}) {
+      if (!type.ends_with(qualifier)) continue;
+      type.remove_suffix(qualifier.size());
       cut = true;
     }
   }

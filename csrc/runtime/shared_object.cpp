@@ -38,8 +38,8 @@ bool file_handles_exhausted(std::string* why) {
 
 void* open_shared_object(const std::string& file, std::string_view op, std::string& cause) {
   if (void* opened = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return opened;
-  const char* words = dlerror();
-  cause = words ? words : file;
+  const char* text = dlerror();
+  cause = text ? text : file;
   if (std::string why; file_handles_exhausted(&why)) {
     throw LibraryNotFoundError(std::string(op), file + " could not be opened: no file handle is left, " + why,
                                "Close files, or raise the limit (ulimit -n), and repeat the call");

@@ -6,25 +6,27 @@
 namespace stator::emulator::machine {
 namespace {
 
-struct RoundingWord {
+struct RoundingModifier {
   std::string_view name;
   Rounding rounding;
 };
 constexpr std::array roundings = {
-    RoundingWord{"rn", Rounding::rn},   RoundingWord{"rz", Rounding::rz},   RoundingWord{"rm", Rounding::rm},
-    RoundingWord{"rp", Rounding::rp},   RoundingWord{"rna", Rounding::rna}, RoundingWord{"rni", Rounding::rni},
-    RoundingWord{"rzi", Rounding::rzi}, RoundingWord{"rmi", Rounding::rmi}, RoundingWord{"rpi", Rounding::rpi},
+    RoundingModifier{"rn", Rounding::rn},   RoundingModifier{"rz", Rounding::rz},
+    RoundingModifier{"rm", Rounding::rm},   RoundingModifier{"rp", Rounding::rp},
+    RoundingModifier{"rna", Rounding::rna}, RoundingModifier{"rni", Rounding::rni},
+    RoundingModifier{"rzi", Rounding::rzi}, RoundingModifier{"rmi", Rounding::rmi},
+    RoundingModifier{"rpi", Rounding::rpi},
 };
 
-struct SpaceWord {
+struct SpaceModifier {
   std::string_view name;
   Space space;
 };
 constexpr std::array spaces = {
-    SpaceWord{"global", Space::global},      SpaceWord{"shared", Space::shared},
-    SpaceWord{"shared::cta", Space::shared}, SpaceWord{"local", Space::local},
-    SpaceWord{"const", Space::constant},     SpaceWord{"param", Space::param},
-    SpaceWord{"param::entry", Space::param}, SpaceWord{"param::func", Space::param},
+    SpaceModifier{"global", Space::global},      SpaceModifier{"shared", Space::shared},
+    SpaceModifier{"shared::cta", Space::shared}, SpaceModifier{"local", Space::local},
+    SpaceModifier{"const", Space::constant},     SpaceModifier{"param", Space::param},
+    SpaceModifier{"param::entry", Space::param}, SpaceModifier{"param::func", Space::param},
 };
 
 // Words that select a variant; what they mean is up to the family.
@@ -44,64 +46,64 @@ constexpr std::array known = {
     "exit",         "sync_all",   "proxy",    "alias",    "barrier",  "const",
 };
 
-bool is_cache_word(std::string_view word) {
-  return word.starts_with("L1::") || word.starts_with("L2::") || word.starts_with("level::");
+bool is_cache_hint(std::string_view modifier) {
+  return modifier.starts_with("L1::") || modifier.starts_with("L2::") || modifier.starts_with("level::");
 }
 
 }  // namespace
 
-bool Form::has(std::string_view word) const {
-  return std::find(words.begin(), words.begin() + count, word) != words.begin() + count;
+bool Form::has(std::string_view modifier) const {
+  return std::find(modifiers.begin(), modifiers.begin() + count, modifier) != modifiers.begin() + count;
 }
 
 Form parse_form(std::string_view text) {
   Form form;
   form.text = text;
-  const auto refuse = [&](std::string_view word) {
+  const auto refuse = [&](std::string_view modifier) {
     throw std::invalid_argument("The instruction " + std::string(text) + " is not supported, because of \"" +
-                                std::string(word) + "\".");
+                                std::string(modifier) + "\".");
   };
   size_t at = text.find('.');
   form.base = text.substr(0, at);
   while (at != std::string_view::npos) {
     const size_t next = text.find('.', at + 1);
-    const std::string_view word = text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
+    const std::string_view modifier = text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
     at = next;
-    if (form.count == form.words.size()) refuse("its length");
-    form.words[form.count++] = word;
-    if (const Type type = ptx::type_named(word); type != Type::none) {
-      if (form.type_count == form.types.size()) refuse(word);
+    if (form.count == form.modifiers.size()) refuse("its length");
+    form.modifiers[form.count++] = modifier;
+    if (const Type type = ptx::type_named(modifier); type != Type::none) {
+      if (form.type_count == form.types.size()) refuse(modifier);
       form.types[form.type_count++] = type;
       continue;
     }
-    const auto rounding = std::find_if(roundings.begin(), roundings.end(), [&](auto& r) { return r.name == word; });
+    const auto rounding = std::find_if(roundings.begin(), roundings.end(), [&](auto& r) { return r.name == modifier; });
     if (rounding != roundings.end()) {
       form.rounding = rounding->rounding;
       continue;
     }
-    const auto space = std::find_if(spaces.begin(), spaces.end(), [&](auto& s) { return s.name == word; });
+    const auto space = std::find_if(spaces.begin(), spaces.end(), [&](auto& s) { return s.name == modifier; });
     if (space != spaces.end()) {
       if (form.space == Space::generic) form.space = space->space;
       continue;
     }
-    if (word == "ftz")
+    if (modifier == "ftz")
       form.ftz = true;
-    else if (word == "sat")
+    else if (modifier == "sat")
       form.sat = true;
-    else if (word == "v2")
+    else if (modifier == "v2")
       form.vector = 2;
-    else if (word == "v4")
+    else if (modifier == "v4")
       form.vector = 4;
-    else if (word == "volatile" || word == "relaxed" || word == "mmio")
+    else if (modifier == "volatile" || modifier == "relaxed" || modifier == "mmio")
       form.strong = true;
-    else if (word == "acquire")
+    else if (modifier == "acquire")
       form.strong = form.acquire = true;
-    else if (word == "release")
+    else if (modifier == "release")
       form.strong = form.release = true;
-    else if (word == "acq_rel")
+    else if (modifier == "acq_rel")
       form.strong = form.acquire = form.release = true;
-    else if (!is_cache_word(word) && std::find(known.begin(), known.end(), word) == known.end())
-      refuse(word);
+    else if (!is_cache_hint(modifier) && std::find(known.begin(), known.end(), modifier) == known.end())
+      refuse(modifier);
   }
   return form;
 }

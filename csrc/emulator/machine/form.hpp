@@ -19,8 +19,8 @@ enum class Rounding : uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
 struct Form {
   std::string_view text;  // add.rn.ftz.f32
   std::string_view base;  // add
-  std::array<std::string_view, 14> words{};
-  unsigned count = 0;  // of words
+  std::array<std::string_view, 14> modifiers{};
+  unsigned count = 0;  // of modifiers
   std::array<Type, 4> types{};
   unsigned type_count = 0;
   Rounding rounding = Rounding::none;
@@ -30,7 +30,7 @@ struct Form {
 
   Type type() const { return types[0]; }
   Type last() const { return type_count ? types[type_count - 1] : Type::none; }
-  STATOR_EMULATOR_API bool has(std::string_view word) const;
+  STATOR_EMULATOR_API bool has(std::string_view modifier) const;
 };
 
 // Throws std::invalid_argument, whose text names what is not supported.

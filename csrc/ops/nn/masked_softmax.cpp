@@ -61,23 +61,23 @@ void set_mask(const OpCall& call, MaskedSoftmax& p, const Array& mask, const Arr
 }
 
 // x: the input, or with `saved`, the result, the gradient.
-Array launch_masked(OpCall& call, MaskedSoftmax& p, const Array& x, const Array* saved, const SoftmaxChoice& choice,
+Array launch_masked(OpCall& call, MaskedSoftmax& p, const Array& x, const Array* saved, const SoftmaxMask& masking,
                     int64_t axis, std::optional<DType> dtype) {
   require_floating(call, x, dtype);
   if (saved) require_same(call, x, *saved, "the gradient and the forward result");
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
-  p.causal = choice.causal;
+  p.causal = masking.causal;
   if (p.causal && (x.ndim() < 2 || at != x.ndim() - 1))
     throw ValueError(std::string(call.name()), "causal=True along axis " + std::to_string(at) + " of " + str(x.shape()),
                      "pass scores (..., L, S) and axis=-1");
-  if (choice.mask) set_mask(call, p, *choice.mask, x, at);
+  if (masking.mask) set_mask(call, p, *masking.mask, x, at);
   const Array* const operands[] = {&x, saved ? saved : &x};
   Array y = empty_like(call, x.shape(), dtype.value_or(x.dtype()), operands);
   if (x.size() == 0) return y;
   set_lines(p, x, saved, y, at);
   call.reads(x);
   if (saved) call.reads(*saved);
-  if (choice.mask) call.reads(*choice.mask);
+  if (masking.mask) call.reads(*masking.mask);
   call.writes(y);
   (saved ? kernels::nn::masked_log_softmax_backward : kernels::nn::masked_softmax)(call.queue(), p);
   return y;
@@ -112,31 +112,31 @@ double factor_of_temperature(Op op, double tau) {
   return 1 / tau;
 }
 
-Array masked_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+Array masked_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask& masking,
                      const Stream& stream) {
-  OpCall call(op, {&x, choice.mask}, stream);
+  OpCall call(op, {&x, masking.mask}, stream);
   MaskedSoftmax p{};
   p.of.log = op == Op::log_softmax;
   p.of.factor = op == Op::softmin ? -1 : 1;
-  return launch_masked(call, p, x, nullptr, choice, axis, dtype);
+  return launch_masked(call, p, x, nullptr, masking, axis, dtype);
 }
 
-Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxMask& masking,
                                   const Stream& stream) {
-  OpCall call(Op::log_softmax_backward, {&grad, &y, choice.mask}, stream);
+  OpCall call(Op::log_softmax_backward, {&grad, &y, masking.mask}, stream);
   MaskedSoftmax p{};
-  return launch_masked(call, p, grad, &y, choice, axis, {});
+  return launch_masked(call, p, grad, &y, masking, axis, {});
 }
 
 Array gumbel_softmax(const Array& x, const random::State& state, random::State* next, const GumbelOptions& options,
                      const Stream& stream) {
-  OpCall call(Op::gumbel_softmax, {&x, options.choice.mask}, stream);
+  OpCall call(Op::gumbel_softmax, {&x, options.masking.mask}, stream);
   MaskedSoftmax p{};
   p.of.factor = factor_of_temperature(Op::gumbel_softmax, options.tau);
   p.noisy = true;
   p.hardest = options.hard;
   p.draws = call.draws(state.seed, state.counter);
-  Array y = launch_masked(call, p, x, nullptr, options.choice, options.axis, {});
+  Array y = launch_masked(call, p, x, nullptr, options.masking, options.axis, {});
   const int64_t each = x.dtype() == DType::float64 ? 2 : 4;
   if (next) *next = {state.seed, state.counter + uint64_t((x.size() + each - 1) / each)};
   return y;

@@ -73,17 +73,17 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
 Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
   return softmax_like(Op::softmax, x, nullptr, axis, dtype, stream);
 }
-Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask& masking,
               const Stream& stream) {
-  if (choice.chooses()) return masked_softmax(Op::softmax, x, axis, dtype, choice, stream);
+  if (masking.applies()) return masked_softmax(Op::softmax, x, axis, dtype, masking, stream);
   return softmax(x, axis, dtype, stream);
 }
 Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
   return softmax_like(Op::log_softmax, x, nullptr, axis, dtype, stream);
 }
-Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask& masking,
                   const Stream& stream) {
-  if (choice.chooses()) return masked_softmax(Op::log_softmax, x, axis, dtype, choice, stream);
+  if (masking.applies()) return masked_softmax(Op::log_softmax, x, axis, dtype, masking, stream);
   return log_softmax(x, axis, dtype, stream);
 }
 Array softmax_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
@@ -92,14 +92,14 @@ Array softmax_backward(const Array& grad, const Array& y, int64_t axis, const St
 Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
   return softmax_like(Op::log_softmax_backward, grad, &y, axis, {}, stream);
 }
-Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxMask& masking,
                            const Stream& stream) {
-  if (choice.chooses()) return masked_log_softmax_backward(grad, y, axis, choice, stream);
+  if (masking.applies()) return masked_log_softmax_backward(grad, y, axis, masking, stream);
   return log_softmax_backward(grad, y, axis, stream);
 }
-Array softmin(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+Array softmin(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask& masking,
               const Stream& stream) {
-  if (choice.chooses()) return masked_softmax(Op::softmin, x, axis, dtype, choice, stream);
+  if (masking.applies()) return masked_softmax(Op::softmin, x, axis, dtype, masking, stream);
   return softmax_like(Op::softmin, x, nullptr, axis, dtype, stream, -1);
 }
 Array softmin_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {

@@ -16,10 +16,10 @@ void require_same(const OpCall& call, const Array& a, const Array& b, const char
 // 1 / tau, which must be positive and finite.
 double factor_of_temperature(Op op, double tau);
 
-// What softmax, log_softmax and softmin are of a choice, and the gradient of log_softmax.
-Array masked_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+// softmax, log_softmax and softmin with a mask, and the gradient of log_softmax with one.
+Array masked_softmax(Op op, const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask& masking,
                      const Stream& stream);
-Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice& choice,
+Array masked_log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxMask& masking,
                                   const Stream& stream);
 
 }  // namespace stator::nn

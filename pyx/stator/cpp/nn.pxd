@@ -13,24 +13,24 @@ from stator.cpp.std cimport optional, string_view
 cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
     Array softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
 
-    cdef cppclass SoftmaxChoice:
+    cdef cppclass SoftmaxMask:
         const Array* mask
         cbool causal
 
-    Array softmax(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
+    Array softmax(const Array&, int64_t, optional[DType], const SoftmaxMask&,
                   const Stream&) except +translate_exception
-    Array log_softmax(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
+    Array log_softmax(const Array&, int64_t, optional[DType], const SoftmaxMask&,
                       const Stream&) except +translate_exception
-    Array log_softmax_backward(const Array&, const Array&, int64_t, const SoftmaxChoice&,
+    Array log_softmax_backward(const Array&, const Array&, int64_t, const SoftmaxMask&,
                                const Stream&) except +translate_exception
-    Array softmin(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
+    Array softmin(const Array&, int64_t, optional[DType], const SoftmaxMask&,
                   const Stream&) except +translate_exception
     Array softmin_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
     cdef cppclass GumbelOptions:
         double tau
         cbool hard
         int64_t axis
-        SoftmaxChoice choice
+        SoftmaxMask masking
 
     Array gumbel_softmax(const Array&, const State&, State*, const GumbelOptions&,
                          const Stream&) except +translate_exception

@@ -21,39 +21,39 @@ cdef enum Form:
     softmax_form, softmin_form, log_softmax_form
 
 
-cdef int set_choice(nn.SoftmaxChoice& choice, str op, object mask, object causal) except -1:
-    choice.mask = as_out(mask, op, "mask")
-    choice.causal = to_flag(causal, op, "causal")
+cdef int set_masking(nn.SoftmaxMask& masking, str op, object mask, object causal) except -1:
+    masking.mask = as_out(mask, op, "mask")
+    masking.causal = to_flag(causal, op, "causal")
     return 0
 
 
 cdef Array of_form(Form form, str op, object x, object axis, object mask, object causal, object dtype):
     cdef Array source = as_array(x, op), out = new_array(source.backend)
     cdef int64_t along = to_int(axis, op)
-    cdef nn.SoftmaxChoice choice
+    cdef nn.SoftmaxMask masking
     cdef optional[CppDType] code
     cdef CppStream stream
     mask = plain_or_other(mask)
-    set_choice(choice, op, mask, causal)
+    set_masking(masking, op, mask, causal)
     to_dtype(dtype, code, op)
     enter(source.backend, stream)
     with nogil:
         if form == softmax_form:
-            out.c = nn.softmax(source.c, along, code, choice, stream)
+            out.c = nn.softmax(source.c, along, code, masking, stream)
         elif form == softmin_form:
-            out.c = nn.softmin(source.c, along, code, choice, stream)
+            out.c = nn.softmin(source.c, along, code, masking, stream)
         else:
-            out.c = nn.log_softmax(source.c, along, code, choice, stream)
+            out.c = nn.log_softmax(source.c, along, code, masking, stream)
     return out
 
 
 cdef Array gradient_of(Form form, str op, object grad, object y, object axis, object mask=None, object causal=False):
     cdef Array g = as_array(grad, op), saved = as_array(y, op), out = new_array(g.backend)
     cdef int64_t along = to_int(axis, op)
-    cdef nn.SoftmaxChoice choice
+    cdef nn.SoftmaxMask masking
     cdef CppStream stream
     mask = plain_or_other(mask)
-    set_choice(choice, op, mask, causal)
+    set_masking(masking, op, mask, causal)
     enter(g.backend, stream)
     with nogil:
         if form == softmax_form:
@@ -61,7 +61,7 @@ cdef Array gradient_of(Form form, str op, object grad, object y, object axis, ob
         elif form == softmin_form:
             out.c = nn.softmin_backward(g.c, saved.c, along, stream)
         else:
-            out.c = nn.log_softmax_backward(g.c, saved.c, along, choice, stream)
+            out.c = nn.log_softmax_backward(g.c, saved.c, along, masking, stream)
     return out
 
 
@@ -123,7 +123,7 @@ def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int 
     options.hard = to_flag(hard, "nn.gumbel_softmax", "hard")
     options.axis = to_int(axis, "nn.gumbel_softmax")
     mask = plain_or_other(mask)
-    set_choice(options.choice, "nn.gumbel_softmax", mask, causal)
+    set_masking(options.masking, "nn.gumbel_softmax", mask, causal)
     enter(source.backend, stream)
     begin_draws(generator, &state)
     try:

@@ -14,35 +14,35 @@ namespace stator::nn {
 STATOR_API Array softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
 STATOR_API Array log_softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
 // Over the elements that take part; the others are 0, or of log_softmax -inf, and so is a line without any.
-struct SoftmaxChoice {
+struct SoftmaxMask {
   const Array* mask = nullptr;  // of bool, broadcast to x's shape
   bool causal = false;          // x is (..., L, S), and row i keeps columns 0 to i; only along the last axis
 
-  bool chooses() const { return mask != nullptr || causal; }
+  bool applies() const { return mask != nullptr || causal; }
 };
-STATOR_API Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice&,
+STATOR_API Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask&,
                          const Stream& = {});
-STATOR_API Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice&,
+STATOR_API Array log_softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxMask&,
                              const Stream& = {});
 // softmax(-x)
-STATOR_API Array softmin(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const SoftmaxChoice& = {},
+STATOR_API Array softmin(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const SoftmaxMask& = {},
                          const Stream& = {});
-// softmax((x + g) / tau) with Gumbel noise g, or `hard` 1 at the largest along the axis and 0 elsewhere. Element i, in
-// row-major order, takes 32-bit word i % 4 of block counter + i / 4, or of float64 a half of block counter + i / 2,
-// whether it takes part or not; `next` gets the state after them.
 struct GumbelOptions {
   double tau = 1;
   bool hard = false;
   int64_t axis = -1;
-  SoftmaxChoice choice = {};
+  SoftmaxMask masking = {};
 };
+// softmax((x + g) / tau) with Gumbel noise g, or `hard` 1 at the largest along the axis and 0 elsewhere. Element i, in
+// row-major order, takes 32-bit word i % 4 of block counter + i / 4, or of float64 a half of block counter + i / 2,
+// whether it takes part or not; `next` gets the state after them.
 STATOR_API Array gumbel_softmax(const Array& x, const random::State& state, random::State* next = nullptr,
                                 const GumbelOptions& = {}, const Stream& = {});
 // Elements that did not take part are 0 in y, and so is their gradient.
 STATOR_API Array softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
 STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
 // An element that did not take part has no gradient, and its own counts for no other.
-STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxChoice&,
+STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxMask&,
                                       const Stream& = {});
 STATOR_API Array softmin_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
 // y is the result that is not hard.
