@@ -279,6 +279,21 @@ def test_files_are_small():
     assert not {n: s for n, s in sizes.items() if s > 500}
 
 
+def test_a_header_with_one_includer_is_large():
+    """Otherwise it joins the file that includes it. Kernels and device code choose headers by target."""
+    headers = {p.relative_to(CSRC).as_posix(): p for p in under("csrc", suffixes=(".hpp",))}
+    where: dict[str, list[Path]] = {header: [] for header in headers}
+    for path in under("csrc", "tests"):
+        for header in set(includes(path)) & where.keys():
+            where[header].append(path)
+    alone = {headers[header]: paths[0] for header, paths in where.items() if len(paths) == 1}
+    small = {
+        name(header): lines(header) + lines(file) for header, file in alone.items() if header.parent == file.parent
+    }
+    assert alone
+    assert not {header: size for header, size in small.items() if size < 400}
+
+
 OP_FILES = [CSRC / "include" / file for file in includes(CSRC / "include/stator/ops.def") if file.endswith(".def")]
 OPS = "".join(path.read_text() for path in OP_FILES)
 FAMILIES = re.findall(r"^stator_family\((\w+)", (CSRC / "kernels/families.cmake").read_text(), re.MULTILINE)
