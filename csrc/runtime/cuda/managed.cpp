@@ -33,10 +33,10 @@ Status free_memory(int device, void* pointer, size_t) {
 }
 
 cudaMemLocation location_of(int location) {
-  cudaMemLocation location{};
-  location.type = location == location::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
-  location.id = std::max(location, 0);
-  return location;
+  cudaMemLocation out{};
+  out.type = location == location::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  out.id = std::max(location, 0);
+  return out;
 }
 
 Status prefetch(ContextHandle handle, const void* pointer, size_t bytes, int to, StreamHandle stream) {
