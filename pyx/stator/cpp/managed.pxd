@@ -26,8 +26,8 @@ cdef extern from "stator/memory/managed.hpp" namespace "stator" nogil:
         uint64_t to_device, to_device_bytes, to_host, to_host_bytes
         int last
 
-    int host_place "stator::place::host"
-    int no_place "stator::place::none"
+    int host_place "stator::location::host"
+    int no_place "stator::location::none"
 
     ManagedKind managed_kind(const Backend&) except +translate_exception
     Array managed(const Backend&, const Dims&, DType) except +translate_exception
