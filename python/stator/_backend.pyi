@@ -35,8 +35,8 @@ class Backend:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
 
         An object with __cuda_stream__ gives what streams.external() does. priority: when much work waits, that of
-        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of streams.priority_range,
-        and for a stream that was created with another priority. None: any, and 0 for a new one.
+        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of
+        streams.priority_range, and for a stream that was created with another priority. None: any, and 0 for a new one.
         """
         ...
     def synchronize(self) -> None:

@@ -134,7 +134,7 @@ assert library.seen == values
 """)
 
 
-@pytest.mark.parametrize("way", ["empty_cache", "close"])
+@pytest.mark.parametrize("way", ["memory.empty_cache", "close"])
 def test_the_cache_is_freed_after_the_consumer(way):
     passes(f"""
 x = exported()

@@ -301,7 +301,7 @@ def is_good(error, name, parameter):
     short = name.rpartition(".")[2]
     if any(text[:1].islower() for text in (error.cause, error.remedy)):
         return False
-    operand = error.cause.startswith(("Expected an Array", "A complex number", "Operands"))
+    operand = error.cause.startswith(("Expected an Array", "A complex number", "Got a complex number", "Got operands"))
     if isinstance(error, DTypeError) and isinstance(parameter.default, (bool, int, float, str)) and not operand:
         return parameter.name in error.cause
     return short in error.op or short.startswith(error.op.rpartition(".")[2])

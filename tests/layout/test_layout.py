@@ -357,7 +357,8 @@ def test_the_umbrella_header_includes_all():
     umbrella = CSRC / "include/stator/stator.hpp"
     folder = umbrella.parent
     headers = {p.relative_to(folder.parent).as_posix() for p in folder.rglob("*.hpp")} - {"stator/stator.hpp"}
-    assert set(includes(umbrella)) == headers
+    of_kernels = {header for header in headers if header.startswith("stator/device/")}
+    assert set(includes(umbrella)) == headers - of_kernels
 
 
 RECORDS = ROOT / "docs/decisions"

@@ -6,9 +6,6 @@
 #include <stator/binding.hpp>
 #include <stator/complex.hpp>
 #include <stator/creation.hpp>
-#include <stator/device/element_types.hpp>
-#include <stator/device/params.hpp>
-#include <stator/device/standard.hpp>
 #include <stator/devices/device.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
