@@ -252,7 +252,7 @@ ERRORS = stator.errors
         (lambda f, x, s: f.istft(s, 18), ERRORS.ShapeError, "n_fft = 18"),
         (lambda f, x, s: f.istft(s, 16, onesided=False), ERRORS.ShapeError, "16, frames"),
         (lambda f, x, s: f.istft(s[:, :0], 16), ERRORS.ShapeError, "frames"),
-        (lambda f, x, s: f.istft(s, 16, hop_length=9, win_length=8), ValueError, "gaps"),
+        (lambda f, x, s: f.istft(s, 16, hop_length=9, win_length=8), ValueError, "at most win_length"),
         (lambda f, x, s: f.istft(s, 16, length=-1), ValueError, "length = -1"),
         (lambda f, x, s: f.istft(s, 16, return_complex=True), ValueError, "return_complex"),
     ],

@@ -185,7 +185,7 @@ def test_errors_name_the_rule_and_the_next_call_works(be):
     x, i = be.ones((3, 4)), be.zeros((3, 2), dtype="int64")
     for error, text, call in (
         (DTypeError, "integer", lambda: stator.scatter(x, 0, be.ones((3, 2)), 1.0)),
-        (AxisError, "Axis 2", lambda: stator.scatter(x, 2, i, 1.0)),
+        (AxisError, "axis 2", lambda: stator.scatter(x, 2, i, 1.0)),
         (AxisError, "0-dimensional", lambda: stator.take_along_axis(be.asarray(np.array(1.0)), i)),
         (ShapeError, "as many axes", lambda: stator.take_along_axis(x, i[0])),
         (ShapeError, "broadcast", lambda: stator.scatter(x, 1, be.zeros((2, 2), dtype="int64"), 1.0)),

@@ -331,7 +331,7 @@ def test_eight_bit_errors(be):
     for call, error, text in [
         (lambda: stator.nn.quantize_fp8(be.zeros((2,)), format="e3m4"), InvalidValueError, "e3m4"),
         (lambda: stator.nn.quantize_fp8(be.zeros((2,), dtype="int32")), DTypeError, "int32"),
-        (lambda: stator.nn.quantize_fp8(be.zeros((2,)), axis=1), AxisError, "Axis 1"),
+        (lambda: stator.nn.quantize_fp8(be.zeros((2,)), axis=1), AxisError, "axis 1"),
         (lambda: stator.nn.scaled_matmul(x, be.zeros((2, 2)), one, one), DTypeError, "uint8"),
         (lambda: stator.nn.scaled_matmul(x, be.zeros((3, 2), dtype="uint8"), one, one), ShapeError, r"\(m, k\)"),
         (lambda: stator.nn.scaled_matmul(x, x, be.zeros((2,), dtype="float32"), one), ShapeError, "scale_a"),
