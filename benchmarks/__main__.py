@@ -85,7 +85,7 @@ class Run:
 
     def renew(self) -> None:
         """Opens another backend where the peak, up to which scratch_bytes fills memory, is far above what is live."""
-        figures = self.be.memory_stats()
+        figures = self.be.memory.stats()
         if figures["peak_bytes"] - figures["live_bytes"] > RENEWED:
             self.close()
             self._open()

@@ -164,7 +164,7 @@ def test_closing_the_backend_ends_a_future(device):
     ("describe", "error", "text"),
     [
         (lambda s, x: s.upload(x, np.zeros(5)), InvalidValueError, "40 of an array of 32 bytes"),
-        (lambda s, x: s.upload(x, np.zeros(4), 8), InvalidValueError, "The bytes from 8"),
+        (lambda s, x: s.upload(x, np.zeros(4), 8), InvalidValueError, "the bytes from 8"),
         (lambda s, x: s.upload(x, np.zeros(4), -1), InvalidValueError, "offset=-1"),
         (lambda s, x: s.upload(x, np.zeros(4, "int32")), DTypeError, "int32"),
         (lambda s, x: s.upload(x, [1.0] * 4), DTypeError, "host"),
@@ -173,7 +173,7 @@ def test_closing_the_backend_ends_a_future(device):
         (lambda s, x: s.static(x, np.zeros(5)), InvalidValueError, "40 of an array of 32 bytes"),
         (lambda s, x: s.read(x, np.zeros(3)), InvalidValueError, "24 bytes for 32"),
         (lambda s, x: s.read(x, np.zeros(4), 8), InvalidValueError, "32 bytes for 24"),
-        (lambda s, x: s.read(x, np.zeros(2), 24, 16), InvalidValueError, "The bytes from 24"),
+        (lambda s, x: s.read(x, np.zeros(2), 24, 16), InvalidValueError, "the bytes from 24"),
         (lambda s, x: s.read(x, bytes(32)), InvalidValueError, "read-only"),
         (lambda s, x: s.prefix(3), DTypeError, "Step 0 of the prefix"),
         (lambda s, x: s.prefix((twice, x), ()), InvalidValueError, "empty tuple"),

@@ -138,7 +138,7 @@ def test_cleaning_up_gives_cached_memory_back(own):
     assert adapt(own).cleanup_resources() == 2 * MIB
     assert own.memory.stats()["cached_bytes"] == 0
     own.close()
-    with pytest.raises(BackendClosedError, match=r"^Backend\.memory\.stats: "):
+    with pytest.raises(BackendClosedError, match=r"^Backend\.memory\.empty_cache: "):
         adapt(own).cleanup_resources()
 
 

@@ -290,7 +290,7 @@ def test_bad_parts(be):
         sparse.CSR(two, index.astype("int16"), index, (1, 2))
     with pytest.raises(errors.ShapeError, match="axes"):
         sparse.CSR(two, index, index, (1, 2, 3))
-    with pytest.raises(errors.ShapeError, match="negative"):
+    with pytest.raises(errors.ShapeError, match="must be at least 0"):
         sparse.COO(two, index, index, (-1, 2))
     with pytest.raises(errors.InvalidValueError, match="int32"):
         sparse.CSR(two, index.astype("int32"), index.astype("int32"), (1, 2**31))

@@ -17,7 +17,6 @@ from stator.errors import StatorError
 from stator.graphs import Graph
 from stator.memory._managed import HostView
 from stator.programs import Diagnostics, Kernel, LaunchSequence, SequenceFuture, Step, WorkQueue
-from stator.telemetry import Telemetry
 
 CLASSES = {
     "Array": stator.Array,
@@ -41,7 +40,6 @@ CLASSES = {
     "LaunchSequence": LaunchSequence,
     "SequenceFuture": SequenceFuture,
     "Step": Step,
-    "Telemetry": Telemetry,
     "WorkQueue": WorkQueue,
 }
 SKIPPED = {"__class__", "__init__", "__new__", "__init_subclass__", "__subclasshook__", "__getattribute__"}
