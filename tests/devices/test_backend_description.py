@@ -120,10 +120,10 @@ def test_a_read_from_more_memory_takes_longer():
 
 
 def test_an_emulated_device_has_no_time_to_measure(cuda):
-    if not cuda.capabilities().emulated:
-        assert cuda.measure().bandwidth_gbps > 1
+    if not cuda.devices.capabilities().emulated:
+        assert cuda.devices.measure().bandwidth_gbps > 1
     else:
-        assert cuda.measure() == hardware.Measurements()
+        assert cuda.devices.measure() == hardware.Measurements()
 
 
 def test_a_closed_backend_has_no_memory_to_measure(device):

@@ -97,7 +97,7 @@ def test_copies_that_are_enqueued_end_before_the_memory_is_pageable_again(cuda):
     x = np.arange(100_000.0)
     y = cuda.zeros(100_000)
     held = register(x, device=cuda)
-    cuda.write_ranges([(y, 0, x)])
+    cuda.transfers.write_ranges([(y, 0, x)])
     held.close()
     np.testing.assert_array_equal(y.to_numpy(), x)
 

@@ -43,7 +43,7 @@ def test_the_grid_that_is_suggested_is_resident_and_no_larger_than_the_work(cuda
     assert few == CooperativeConfig(-(-1000 // centre.suggest_block()), centre.suggest_block())
     for shared in (0, 100_000):
         blocks, threads = cuda.programs.suggest_cooperative(centre, 10**12, shared)
-        assert blocks == centre.occupancy(threads, shared=shared) * cuda.info()["multiprocessors"]
+        assert blocks == centre.occupancy(threads, shared=shared) * cuda.devices.properties()["multiprocessors"]
     x, total = values(cuda)
     with pytest.raises(InvalidValueError, match=rf"1 above the limit of {blocks}. Launch at most {blocks}") as seen:
         cuda.programs.launch_cooperative(centre, (blocks + 1, threads), x, total, 1000, shared=100_000)

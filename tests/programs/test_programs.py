@@ -206,13 +206,15 @@ def test_occupancy_and_the_block_that_it_suggests(cuda):
 
 
 def test_a_descriptor_and_the_bytes_of_uniform_data(cuda):
-    kernel = cuda.create_kernel(programs.KernelDescriptor("f", VALUES.replace("double* out", "double* out, int last")))
+    kernel = cuda.programs.create_kernel(
+        programs.KernelDescriptor("f", VALUES.replace("double* out", "double* out, int last"))
+    )
     with pytest.raises(BackendMismatchError), stator.Backend("cuda") as other:
         adapt(other).execute_kernel(kernel, [], b"", (1,), (1,))
     source = """__global__ void f(float* x, const float* y, int n, double a) {
       if (threadIdx.x < n) x[threadIdx.x] += a * y[1];
     }"""
-    kernel = cuda.create_kernel(programs.KernelDescriptor("f", source, ("--use_fast_math",)))
+    kernel = cuda.programs.create_kernel(programs.KernelDescriptor("f", source, ("--use_fast_math",)))
     x, y = arrays(cuda)
     with pytest.raises(DTypeError, match="12 bytes, and the parameters after 2 buffers have 16"):
         adapt(cuda).execute_kernel(kernel, [x, y], struct.pack("<id", 4, 0.5), (10, 1, 1), (1, 1, 1))
@@ -224,7 +226,7 @@ REFUSED = {
     "a block that is too large": (lambda k, x, y: k.launch(1, 2048, 1, x, y, 9), "1024 above the limit of 1024"),
     "threads beyond the kernel's": (lambda k, x, y: k.launch(1, (64, 32), 1, x, y, 9), "2048 threads, 1024 above"),
     "a grid that is too large": (lambda k, x, y: k.launch((1, 70000), 32, 1, x, y, 9), "4465 above the limit of 65535"),
-    "an empty grid": (lambda k, x, y: k.launch(0, 32, 1, x, y, 9), "Every axis has at least one"),
+    "an empty grid": (lambda k, x, y: k.launch(0, 32, 1, x, y, 9), "Every axis must have at least one"),
     "a negative block": (lambda k, x, y: k.launch(1, -1, 1, x, y, 9), "block=-1"),
     "four axes": (lambda k, x, y: k.launch((1, 1, 1, 1), 1, 1, x, y, 9), "one to three numbers"),
     "shared memory": (lambda k, x, y: k.launch(1, 32, 1, x, y, 9, shared=10**6), "above the limit of"),
