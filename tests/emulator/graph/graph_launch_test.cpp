@@ -321,25 +321,25 @@ void a_launch_in_a_capture_becomes_a_child() {
 
 void nodes_run_on_their_own_device() {
   const Setting s("h200,a100");
-  using stator::emulator::Place;
+  using stator::emulator::PointerType;
   s.api.set_device(1);
   void *const stream = new_stream(s.api), *graph = nullptr;
   struct Seen {
     void* memory;
-    Place position;
-  } seen{new_memory(s.api, 64, stream, 1), Place::host};
+    PointerType type;
+  } seen{new_memory(s.api, 64, stream, 1), PointerType::host};
   s.api.stream_begin_capture(stream, global);
   launch_fill(s.api, seen.memory, 9, 1, stream);
   stator_emulator_services()->enqueue(
       stream, "work",
       [](void* self) {
         Seen& seen = *static_cast<Seen*>(self);
-        seen.position = stator_emulator_services()->place_of(seen.memory);
+        seen.type = stator_emulator_services()->pointer_type(seen.memory);
       },
       nullptr, &seen);
   check(s.api.stream_end_capture(stream, &graph) == 0, "captured on the one");
   s.api.set_device(0);
-  check(s.launch(s.executable(graph)) == 0 && seen.position == Place::device, "launched on the other");
+  check(s.launch(s.executable(graph)) == 0 && seen.type == PointerType::device, "launched on the other");
   uint32_t value = 0;
   check(s.api.copy(&value, seen.memory, sizeof value, to_host, stream) == 0, "read by a stream of its device");
   check(s.api.stream_synchronize(stream) == 0 && value == 9, "the kernel too");
