@@ -331,8 +331,9 @@ void grid_gather(const params::Queue& q, const GridGather& g) {
     const int64_t wanted = ceil_div(waves(*q.limits, 1), p.samples);
     const int64_t channels = ceil_div(p.channels, std::min(wanted, p.channels)), parts = ceil_div(p.channels, channels);
     return visit<dtypes::floats>(p.dtype, [&]<class T>(type_tag<T>) {
-      launch(q, "grid_planes", grid_planes_kernel<T, GatherTuning::block>, {p.samples * parts, GatherTuning::block}, p,
-             parts, channels);
+      if constexpr (fast_host)  // once more, in a template: other targets get no instance
+        launch(q, "grid_planes", grid_planes_kernel<T, GatherTuning::block>, {p.samples * parts, GatherTuning::block},
+               p, parts, channels);
     });
   }
   const int64_t size = int64_t(p.in[0]) * p.in[1] * p.in[2], parts = ceil_div(p.channels, GatherTuning::channels);
