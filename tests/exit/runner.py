@@ -14,7 +14,7 @@ import tempfile
 import numpy as np  # noqa: F401  (shared by the children)
 from cells import CELLS
 
-WATCHDOG_SECONDS = 30
+WATCHDOG_SECONDS = 100
 
 
 def start(cell, device):

@@ -155,7 +155,7 @@ def rows_of_tests(tmp_path):
     def rows(modules, whole=True):
         given, path = tmp_path / "given.json", tmp_path / "log.jsonl"
         digests = dict.fromkeys(("ops/a", "ops/b"), "d1")
-        each = {"log": str(path), "card": "card A", "limit": 60, "digests": digests, "passed": [], "whole": whole}
+        each = {"log": str(path), "card": "card A", "limit": 600, "digests": digests, "passed": [], "whole": whole}
         given.write_text(json.dumps(each))
         for name, text in modules.items():
             file = tmp_path / "tests" / name
@@ -163,7 +163,7 @@ def rows_of_tests(tmp_path):
             file.write_text(text)
         command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "tools.gpu_run.each_test", "tests"]
         environment = os.environ | {"STATOR_GPU_RUN": str(given), "PYTHONPATH": str(ROOT)}
-        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=600)
         return [(row["step"], row["name"], row["status"]) for row in rows_of(path)]
 
     return rows
@@ -260,17 +260,28 @@ def test_the_end_of_a_process(code, text, found):
     assert run.outcome(code, text) == found
 
 
-def test_a_process_and_its_children_end_with_their_time(tmp_path):
+def test_a_process_and_its_children_end_with_their_time(tmp_path, monkeypatch):
     processes = run.Processes(tmp_path, tmp_path / "output")
     os.mkfifo(tmp_path / "held")
-    held = os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
-    one = steps.Step("s", "sleeps", "", ("bash", "-c", f"exec 3> {tmp_path / 'held'}; sleep 600 & wait"), 10)
-    try:
-        assert processes(one, 0.5)[0] == CUT
-        # At its end once every process that has it open is gone, which may be later than the signal.
-        assert select.select([held], [], [], 60)[0] and os.read(held, 1) == b""
-    finally:
-        os.close(held)
+    held = os.open(tmp_path / "held", os.O_RDWR)  # a writer too: without one, reading would not wait for the child
+
+    class Begun(subprocess.Popen):
+        """Its time is over once its child runs."""
+
+        def wait(self, timeout=None):
+            if timeout is None:
+                return super().wait()
+            assert select.select([held], [], [], 300)[0] and os.read(held, 1) == b"b"
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(run.subprocess, "Popen", Begun)
+    sleeps = f"(printf b; exec sleep 6000) > {tmp_path / 'held'} & wait"
+    assert processes(steps.Step("s", "sleeps", "", ("bash", "-c", sleeps), 10), 5)[0] == CUT
+    reader = os.open(tmp_path / "held", os.O_RDONLY)
+    os.close(held)
+    # At its end once every process that has it open is gone, which may be later than the signal.
+    assert select.select([reader], [], [], 300)[0] and os.read(reader, 1) == b""
+    os.close(reader)
 
 
 def test_a_name_that_no_step_has_is_an_error(capsys):

@@ -53,7 +53,7 @@ void test_nobody_need_wait_for_every_cpu_to_work() {
       const std::lock_guard lock(mutex);
       threads.insert(std::this_thread::get_id());
     }
-    for (int i = 0; here() < cpus && i < 1000; ++i) nap(1);  // for the other threads
+    for (int i = 0; here() < cpus && i < 60'000; ++i) nap(1);  // for the other threads
   };
   Launcher{runtime, a}(block, 16 * cpus);
   all_asleep();

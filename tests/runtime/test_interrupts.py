@@ -206,7 +206,7 @@ def state(be):
 
 def wait_for(condition):
     """What a run that was submitted holds is dropped by another thread, a moment after its end."""
-    for _ in range(3000):
+    for _ in range(10_000):
         gc.collect()
         if condition():
             return

@@ -158,11 +158,11 @@ import sys, threading, stator
 device = sys.argv[1]
 be, other, cpu = stator.Backend(device), stator.Backend(device), stator.Backend("cpu")
 called, go, x = threading.Event(), threading.Event(), cpu.ones(3)
-threading.Timer(0.3, go.set).start()
 be.stream(1).add_callback(lambda: called.set() or go.wait())
 waiting = threading.Thread(target=be.stream(1).synchronize)
 waiting.start()
 called.wait()
+threading.Timer(0.3, go.set).start()
 y = other.ones(1000) + 1
 del y, other
 print(cpu.asarray(x + 1).tolist())
@@ -173,7 +173,7 @@ waiting.join()
 def test_an_op_that_releases_a_backend_lets_a_callback_have_the_interpreter(cuda, device):
     """The end of the other backend waits for the device, and that for the callback."""
     command = [sys.executable, "-c", BRIEF, device]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.stdout == "[2.0, 2.0, 2.0]\n" and not done.stderr
 
 

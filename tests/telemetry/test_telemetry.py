@@ -11,6 +11,7 @@ import stator
 from stator import testing
 from stator.errors import BackendClosedError, DTypeError, ShapeError, StatorError, UnsupportedError
 from stator.telemetry import Telemetry
+from stator.telemetry._figures import MAXIMA, difference
 
 
 @pytest.fixture
@@ -174,16 +175,19 @@ def test_a_measurement_leaves_telemetry_as_it_was(fresh):
 
 def test_maxima_of_a_difference_are_its_own_or_unknown(fresh):
     fresh.telemetry.enable(device_time=True)
-    large = fresh.ones((3000, 3000))
-    for _ in range(2):
-        large + large
+    x = fresh.ones(3)
+    x + x
     fresh.synchronize()
-    small = fresh.ones(3)
+    before = fresh.telemetry.snapshot()["ops"]["add"]
     with fresh.telemetry.measure() as m:
-        small + small
+        x + x
         fresh.synchronize()
-    assert m.difference["ops"]["add"]["longest_device_seconds"] is None
+    assert m.difference["ops"]["add"] == difference(before, fresh.telemetry.snapshot()["ops"]["add"])
     assert m.difference["ops"]["add"]["device_seconds"] > 0
+    for longest, expected in ((0.5, None), (0.75, 0.75)):
+        maxima = dict.fromkeys(MAXIMA, 0.5), dict.fromkeys(MAXIMA, longest)
+        found = difference(*(before | values for values in maxima))
+        assert [found[key] for key in MAXIMA] == [expected] * len(MAXIMA)
 
 
 def test_caches_have_hits_and_misses(fresh):

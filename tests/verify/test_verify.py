@@ -1,6 +1,7 @@
 """`python -m stator verify`: that it calls every op, and finds what is wrong."""
 
 import json
+import math
 import os
 import selectors
 import signal
@@ -27,9 +28,9 @@ OPS = ["exp", "sum"]
 
 def verified(worker=children.WORKER, **options):
     """The report of a run of some cells on the cpu."""
-    given = {"ops": OPS, "dtypes": ["float32"], "layouts": ["contiguous", "transposed"], "parts": ("ops",)}
+    given = {"ops": OPS, "dtypes": ["float32"], "layouts": ["contiguous", "transposed"], "parts": ("ops",), "limit": 0}
     run = command.Verification(
-        command.Options("cpu", worker=worker, **{**given, **options}), lambda part, done, total: None
+        command.Options("cpu", worker=worker, **{**given, "silence": 600, **options}), lambda part, done, total: None
     )
     run.run()
     return run.report
@@ -199,27 +200,30 @@ def test_cells_that_the_time_does_not_suffice_for_are_not_finished_and_no_failur
     assert "4 were not finished within" in page.summary(report)
 
 
-@pytest.mark.parametrize("limit", [0, 2])
-def test_a_cell_that_gives_no_sign_fails_unless_the_time_is_over(tmp_path, monkeypatch, limit):
+@pytest.mark.parametrize("over", [False, True])
+def test_a_cell_that_gives_no_sign_fails_unless_the_time_is_over(tmp_path, monkeypatch, over):
     silent = tmp_path / "silent"  # made by the worker when it falls silent; until then it may take its time
+    fell_silent = []
 
     class Patient(selectors.DefaultSelector):
         def select(self, timeout=None):
-            if timeout != 60:  # not the worker's
+            if timeout != 600:  # not the worker's
                 return super().select(timeout)
-            while not (found := super().select(0.01)) and not silent.exists():
-                pass
-            if not found:
-                silent.unlink()
-                time.sleep(limit)
-            return found
+            while True:
+                is_silent = silent.exists()  # what it wrote before that is still read
+                if found := super().select(0 if is_silent else 0.01):
+                    return found
+                if is_silent:
+                    silent.unlink()
+                    fell_silent.append(True)
+                    return []
 
     monkeypatch.setenv("SILENT", str(silent))
     monkeypatch.setattr(children.selectors, "DefaultSelector", Patient)
-    counted = mutated("silent", limit=limit)["cells"]
-    if limit:
-        assert counted["failed"] == 0
-    else:
+    monkeypatch.setattr(command.Verification, "_time_left", lambda self: 0 if over and fell_silent else math.inf)
+    counted = mutated("silent")["cells"]
+    assert fell_silent and counted["failed"] == (not over)
+    if not over:
         assert counted == {"cells": 4, "passed": 3, "failed": 1, "not_finished": 0}
 
 
@@ -258,12 +262,12 @@ def test_a_swallowed_failure_is_found(monkeypatch):
 
 @pytest.mark.parametrize("way", exits.WAYS)
 def test_processes_end_as_they_should(device, way):
-    assert children.run_way(way, device)["failed"] == ""
+    assert children.run_way(way, device, seconds=600)["failed"] == ""
 
 
 def test_a_wrong_end_of_a_process_is_found(monkeypatch):
     monkeypatch.setitem(exits.WAYS, "never_closed", (exits.never_closed, 4))
-    assert "status 0, not 4" in children.run_way("never_closed", "cpu")["failed"]
+    assert "status 0, not 4" in children.run_way("never_closed", "cpu", seconds=600)["failed"]
 
 
 def test_the_command_writes_both_files(tmp_path, capsys):
