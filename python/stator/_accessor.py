@@ -40,12 +40,19 @@ A = TypeVar("A", bound=Accessor)
 
 
 class AccessorAttribute(Generic[A]):
-    """An attribute of Backend that is an accessor; of the class it is the accessor's class. Loads it on first use."""
+    """An attribute of Backend that is an accessor; of the class it is the accessor's class. Loads it on first use.
 
-    def __init__(self, module: str, name: str, doc: str) -> None:
-        self._module, self._name = module, name
+    Its annotation names the class. package: where that is not stator.<name of the attribute>.
+    """
+
+    def __init__(self, doc: str, package: str = "") -> None:
+        self._package = package
         self._kind: type[A] | None = None
         self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._module = f"stator.{self._package or name}._accessor"
+        self._name = owner.__annotations__[name].removeprefix("AccessorAttribute[").removesuffix("]")
 
     @overload
     def __get__(self, backend: None, owner: type) -> type[A]: ...

@@ -70,42 +70,28 @@ class Backend(_backend.Backend):
     ops: ClassVar[Any]
 
     devices: AccessorAttribute[DeviceAccessor] = AccessorAttribute(
-        "stator.hardware._accessor",
-        "DeviceAccessor",
-        "The device and what it can run: properties, capabilities, support of ops.",
+        "The device and what it can run: properties, capabilities, support of ops.", "hardware"
     )
     graphs: AccessorAttribute[GraphAccessor] = AccessorAttribute(
-        "stator.graphs._accessor",
-        "GraphAccessor",
-        "Loops and branches on the device, captures by hand, saved graphs, and a cache of graphs.",
+        "Loops and branches on the device, captures by hand, saved graphs, and a cache of graphs."
     )
     memory: AccessorAttribute[MemoryAccessor] = AccessorAttribute(
-        "stator.memory._accessor",
-        "MemoryAccessor",
-        "The pool, managed memory, buffers, arenas, and a record of allocations.",
+        "The pool, managed memory, buffers, arenas, and a record of allocations."
     )
     programs: AccessorAttribute[ProgramAccessor] = AccessorAttribute(
-        "stator.programs._accessor",
-        "ProgramAccessor",
-        "The cache of compiled programs; cooperative launches, batches, queues and sequences of kernels.",
+        "The cache of compiled programs; cooperative launches, batches, queues and sequences of kernels."
     )
     scopes: AccessorAttribute[ScopeAccessor] = AccessorAttribute(
-        "stator.scopes._accessor", "ScopeAccessor", "Resources with a cleanup, and counts of live objects."
+        "Resources with a cleanup, and counts of live objects."
     )
     streams: AccessorAttribute[StreamAccessor] = AccessorAttribute(
-        "stator.streams._accessor",
-        "StreamAccessor",
-        "All streams of the pool, the first being the default one; pools and streams of other libraries.",
+        "All streams of the pool, the first being the default one; pools and streams of other libraries."
     )
     telemetry: AccessorAttribute[Telemetry] = AccessorAttribute(
-        "stator.telemetry._accessor",
-        "Telemetry",
-        "Counters of what calls cost, traces, reports of waits, limits and monitoring.",
+        "Counters of what calls cost, traces, reports of waits, limits and monitoring."
     )
     transfers: AccessorAttribute[TransferAccessor] = AccessorAttribute(
-        "stator.transfers._accessor",
-        "TransferAccessor",
-        "Copies of selected elements and of ranges between arrays and the host.",
+        "Copies of selected elements and of ranges between arrays and the host."
     )
 
     _allocator: DeviceAllocator | None

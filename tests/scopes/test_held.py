@@ -130,6 +130,12 @@ def test_a_raising_cleanup_at_the_end_of_a_holder_leaves_the_backend_usable(be):
     assert be.ones(2).tolist() == [1.0, 1.0]
 
 
+def test_to_count_resources_makes_no_cleanups(device):
+    with stator.Backend(device) as be:
+        assert be.scopes.active_resource_count()["resource"] == 0
+        assert "_cleanups" not in vars(be)
+
+
 def test_a_factory_that_raises_leaves_nothing(be):
     with pytest.raises(ZeroDivisionError):
         be.scopes.create_resource(lambda found: 1 // 0, print)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from stator._array import Array
 from stator._backend import current_stream
+from stator._shared import kept
 from stator.errors import (
     BackendMismatchError,
     CaptureError,
@@ -129,8 +130,7 @@ class GraphCache:
 
 def cache_of(backend: Backend) -> GraphCache:
     """The backend's graphs by key, made at first use."""
-    found: GraphCache | None = vars(backend).get("_graphs")
-    return vars(backend).setdefault("_graphs", GraphCache()) if found is None else found
+    return kept(backend, "_graphs", GraphCache)
 
 
 def require_key(key: object, op: str) -> None:

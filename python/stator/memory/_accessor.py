@@ -110,7 +110,7 @@ class MemoryAccessor(Accessor):
         return self._trim(keep, True, "Backend.memory.trim_pinned")
 
     def reset_peak(self) -> None:
-        """Lets peak_bytes of memory_stats() start from what is live now. Does not wait.
+        """Makes peak_bytes of stats() start from what is live now. Does not wait.
 
         >>> with stator.Backend("cpu") as other:
         ...     other.zeros(2**17).tolist()[:1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from stator._recovery.hook import unraisable
+from stator._shared import kept
 
 if TYPE_CHECKING:
     from stator._backend import Backend
@@ -43,12 +44,14 @@ def callbacks_of(backend: Backend) -> MemoryCallbacks:
     """The backend's callbacks, which the first call installs."""
     from stator.memory import _memory
 
-    if "_memory_callbacks" not in backend.__dict__:
-        holder = weakref.ref(backend.__dict__.setdefault("_memory_callbacks", MemoryCallbacks()))
+    is_first = "_memory_callbacks" not in vars(backend)
+    kept_callbacks = kept(backend, "_memory_callbacks", MemoryCallbacks)
+    if is_first:
+        holder = weakref.ref(kept_callbacks)
 
         def ask(nbytes: int, attempt: int) -> bool:
             callbacks = holder()
             return callbacks is not None and callbacks.ask(nbytes, attempt)
 
         _memory.set_memory_hook(backend, ask)
-    return cast("MemoryCallbacks", backend.__dict__["_memory_callbacks"])
+    return kept_callbacks

@@ -9,11 +9,13 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from stator._backend import device_properties, memory_stats
+from stator._shared import kept
 from stator.errors import BackendClosedError, DTypeError, InvalidValueError
 from stator.monitor import _snapshot
 from stator.monitor._figures import CpuClock, Sample, check_threshold, gpu_percent
@@ -170,5 +172,4 @@ def existing_monitor(backend: Backend) -> Monitor | None:
 
 def monitor_of(backend: Backend) -> Monitor:
     """The backend's monitor, made at first use."""
-    found = existing_monitor(backend)
-    return vars(backend).setdefault("_monitor", Monitor(backend)) if found is None else found
+    return kept(backend, "_monitor", partial(Monitor, backend))

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from stator._shared import kept
 from stator.errors import InFlightError
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class InFlight:
     @classmethod
     def of(cls, backend: Backend) -> InFlight:
         """The one of the backend."""
-        found: InFlight = vars(backend).setdefault("_in_flight", cls())
-        return found
+        return kept(backend, "_in_flight", cls)
 
     def enter(self, uses: list[Use], op: str) -> None:
         """Takes what a run uses; InFlightError where another run uses a part of it."""

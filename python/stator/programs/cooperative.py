@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from stator._backend import current_stream, device_properties
+from stator._shared import kept
 from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError
 from stator.programs import _program
 from stator.programs._arguments import kernel_of, under_name, whole
@@ -53,8 +54,7 @@ _ids = count(1)
 
 def launches_of(backend: Backend) -> dict[int, Launched]:
     """The backend's launches by id."""
-    found: dict[int, Launched] = vars(backend).setdefault("_cooperative_launches", {})
-    return found
+    return kept(backend, "_cooperative_launches", dict[int, Launched])
 
 
 def is_supported(backend: Backend, op: str = "Backend.programs.supports_cooperative") -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from stator._shared import kept
 from stator.errors import CompileError, DTypeError, InvalidValueError
 from stator.programs import _program
 from stator.programs._arguments import kernel_of
@@ -90,8 +91,7 @@ class ProgramCache:
 
 def cache_of(backend: Backend) -> ProgramCache:
     """The backend's cache of programs, made at first use."""
-    found: ProgramCache | None = vars(backend).get("_programs")
-    return vars(backend).setdefault("_programs", ProgramCache()) if found is None else found
+    return kept(backend, "_programs", ProgramCache)
 
 
 @cache

@@ -9,7 +9,6 @@ from typing import TypeVar
 from stator._accessor import Accessor
 from stator._device import Device, device_of
 from stator.errors import BackendClosedError
-from stator.scopes._cleanups import cleanups_of
 from stator.scopes._held import ManagedResource, hold, require_function
 from stator.scopes._scope import stack_of
 
@@ -62,4 +61,4 @@ class ScopeAccessor(Accessor):
         """
         found = Counter(resource["kind"] for resource in self._backend.resources())
         counts = {kind: found.pop(kind, 0) for kind in KINDS} | dict(found)
-        return counts | {"resource": len(cleanups_of(self._backend))}
+        return counts | {"resource": len(vars(self._backend).get("_cleanups", ()))}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stator._recovery.hook import unraisable
+from stator._shared import kept
 from stator.errors import CleanupError
 
 if TYPE_CHECKING:
@@ -138,7 +139,4 @@ def raise_collected(raised: list[BaseException], op: str) -> None:
 
 def cleanups_of(backend: Backend) -> CleanupStack:
     """The backend's cleanups, made at first use."""
-    if vars(backend).get("_cleanups") is None:
-        vars(backend).setdefault("_cleanups", CleanupStack())
-    found: CleanupStack = vars(backend)["_cleanups"]
-    return found
+    return kept(backend, "_cleanups", CleanupStack)
