@@ -11,6 +11,7 @@ import gc
 import os
 import re
 import signal
+import tempfile
 import time
 
 import pytest
@@ -26,7 +27,11 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if emulated := config.getoption("--emulate"):
         os.environ["STATOR_EMULATE"] = emulated  # before stator is imported, and for the processes that tests start
-    if hasattr(config, "workerinput"):  # pytest-xdist ignores interrupts, which processes inherit
+    if not hasattr(config, "workerinput"):  # the workers of pytest-xdist inherit it
+        folder = tempfile.TemporaryDirectory(prefix="stator-code-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["STATOR_CACHE_DIR"] = folder.name
+    else:  # pytest-xdist ignores interrupts, which processes inherit
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -20,4 +20,7 @@ Compiled compile(std::string_view op, const std::string& source, const std::stri
                  const std::vector<std::string>& expressions, const std::vector<std::string>& options,
                  int architecture);
 
+// The version of NVRTC: "13.0". CudaError, LibraryNotFoundError.
+std::string compiler_version(std::string_view op);
+
 }  // namespace stator::libs

@@ -92,18 +92,42 @@ void ProgramBox::release_native(void* handle) noexcept {
   context_.report("program_unload", runtime.program_unload_noexcept(handle));
 }
 
+CompiledCode compile_code(const std::string& source, std::span<const std::string> names, int architecture,
+                          std::span<const std::string> options, const std::string& file) {
+  require_names(names);
+  libs::Compiled made = libs::compile(op_name(call::compile), source, file, {names.begin(), names.end()},
+                                      {options.begin(), options.end()}, architecture);
+  return {std::move(made.ptx),
+          std::move(made.code),
+          {names.begin(), names.end()},
+          std::move(made.names),
+          std::move(made.log)};
+}
+
+std::string compiler_version() { return libs::compiler_version(op_name(call::compile)); }
+
+int program_architecture(const Backend& backend) {
+  const runtime::Properties& device = require_programs(backend).runtime().properties();
+  return device.compute_major * 10 + device.compute_minor;
+}
+
 Program Program::compile(const Backend& backend, const std::string& source, std::span<const std::string> names,
                          std::span<const std::string> options, const std::string& file) {
+  return load(backend, compile_code(source, names, program_architecture(backend), options, file));
+}
+
+Program Program::load(const Backend& backend, const CompiledCode& code) {
   Context& context = require_programs(backend);
-  require_names(names);
-  const runtime::Properties& device = context.runtime().properties();
-  const libs::Compiled made =
-      libs::compile(op_name(call::compile), source, file, {names.begin(), names.end()},
-                    {options.begin(), options.end()}, device.compute_major * 10 + device.compute_minor);
+  require_names(code.names);
+  if (code.names.size() != code.symbols.size())
+    throw ValueError(op_text(call::compile),
+                     "code has " + std::to_string(code.names.size()) + " names and " +
+                         std::to_string(code.symbols.size()) + " symbols",
+                     "Give one symbol for each name");
   const OpGuard guard(context, call::compile);
-  const bool machine_code = !runtime::cuda_emulated() && !made.code.empty();
-  const Ref<ProgramBox> box(new ProgramBox(context, machine_code ? made.code : made.ptx, made.ptx, made.log));
-  for (size_t i = 0; i < names.size(); ++i) box->add(names[i], made.names[i], made.ptx);
+  const bool machine_code = !runtime::cuda_emulated() && !code.machine_code.empty();
+  const Ref<ProgramBox> box(new ProgramBox(context, machine_code ? code.machine_code : code.ptx, code.ptx, code.log));
+  for (size_t i = 0; i < code.names.size(); ++i) box->add(code.names[i], code.symbols[i], code.ptx);
   return Program(box);
 }
 

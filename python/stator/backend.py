@@ -313,7 +313,7 @@ class Backend(_backend.Backend):
         source: CUDA C++, PTX (text that begins with .version), or as bytes a cubin, a fat binary or PTX. name: a
         kernel, or several, of which a tuple is returned; of CUDA C++ also instances of templates ("axpy<float>"), of
         other code the names that it has. options: NVRTC's; the folders of CUDA's headers and the device's architecture
-        are added. What was compiled is kept by source, names and options (programs.cache_info()).
+        are added. What was compiled is kept by source, names and options (programs.info()).
         Raises: CompileError with the compiler's log; LibraryNotFoundError without NVRTC; UnsupportedError on the cpu.
 
         >>> kernel = be.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", "twice")  # doctest: +SKIP

@@ -387,5 +387,6 @@ static_assert(same<decltype(nvrtc::Api::ptx), decltype(&::nvrtcGetPTX)>);
 static_assert(same<decltype(nvrtc::Api::code_size), decltype(&::nvrtcGetCUBINSize)>);
 static_assert(same<decltype(nvrtc::Api::code), decltype(&::nvrtcGetCUBIN)>);
 static_assert(same<decltype(nvrtc::Api::error_text), decltype(&::nvrtcGetErrorString)>);
+static_assert(same<decltype(nvrtc::Api::version), decltype(&::nvrtcVersion)>);
 static_assert(nvrtc::success == NVRTC_SUCCESS && nvrtc::compilation == NVRTC_ERROR_COMPILATION);
 #endif

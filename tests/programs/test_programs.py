@@ -163,16 +163,16 @@ def test_a_launch_goes_to_the_stream_that_is_given_or_current(cuda):
 
 
 def test_what_was_compiled_is_kept(cuda):
-    before = cuda.programs.cache_info()
+    before = cuda.programs.info()
     source = "__global__ void nothing() {}"
     cuda.compile(source, "nothing").launch(1, 1)
     cuda.compile(source, "nothing", ["-DX=1"])
     cuda.compile(source, "nothing")
-    after = cuda.programs.cache_info()
+    after = cuda.programs.info()
     assert (after.hits - before.hits, after.misses - before.misses) == (1, 2)
     assert after.limit >= after.programs == before.programs + 2
     cuda.programs.clear_cache()
-    assert cuda.programs.cache_info().programs == 0
+    assert cuda.programs.info().programs == 0
 
 
 def test_the_program_used_longest_ago_is_dropped(monkeypatch):
@@ -288,7 +288,7 @@ def test_source_that_does_not_compile_is_shown(cuda, source, name, text):
     with pytest.raises(CompileError, match=text if _backend.emulated("cuda") else f"{text}|cannot be loaded"):
         cuda.compile(source, name)
     gc.collect()
-    assert [r["kind"] for r in cuda.resources()].count("program") == cuda.programs.cache_info().programs
+    assert [r["kind"] for r in cuda.resources()].count("program") == cuda.programs.info().programs
 
 
 @pytest.mark.parametrize("name", ["g", "f<int>", "h"])

@@ -127,7 +127,7 @@ def test_fewer_programs_are_kept_where_the_limit_sinks(own):
     for name in "abc":
         cache.put((name,), name)
     own.telemetry.set_resource_limits(ResourceLimits(max_kernels=1))
-    assert own.programs.cache_info().programs == own.programs.cache_info().limit == 1
+    assert own.programs.info().programs == own.programs.info().limit == 1
     assert cache.get(("c",)) == "c"
     cache.clear()
 

@@ -23,6 +23,7 @@ void fill(Api& api, const Lookup& find) {
   find(api.code_size, "nvrtcGetCUBINSize");
   find(api.code, "nvrtcGetCUBIN");
   find(api.error_text, "nvrtcGetErrorString");
+  find(api.version, "nvrtcVersion");
 }
 
 // One compilation. The calls throw CudaError.
@@ -79,6 +80,14 @@ class Compilation {
 };
 
 }  // namespace
+
+std::string compiler_version(std::string_view op) {
+  const Api& api = calls_of<Api>(Library::nvrtc, op, fill);
+  int major = 0, minor = 0;
+  if (const Status status = api.version(&major, &minor); status != success)
+    throw CudaError(std::string(op), status, api.error_text(status), "nvrtcVersion");
+  return std::to_string(major) + "." + std::to_string(minor);
+}
 
 Compiled compile(std::string_view op, const std::string& source, const std::string& file,
                  const std::vector<std::string>& expressions, const std::vector<std::string>& options,

@@ -26,6 +26,7 @@ struct Api {
   Status (*code_size)(Program, size_t*);
   Status (*code)(Program, char*);
   const char* (*error_text)(Status);
+  Status (*version)(int* major, int* minor);
 };
 
 }  // namespace stator::libs::nvrtc

@@ -37,6 +37,8 @@ Compiled compile(std::string_view, const std::string&, const std::string&, const
   refuse();
 }
 
+std::string compiler_version(std::string_view) { refuse(); }
+
 bool cuda_sparse_lt_available() { return false; }
 void cuda_sparse_lt_prepare(OpCall&) { refuse(); }
 void cuda_structured_product(OpCall&, const DenseMatrix&, const DenseMatrix&, const DenseMatrix&, bool, DType) {

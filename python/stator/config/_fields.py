@@ -88,6 +88,9 @@ def _size(largest: int = LARGEST) -> Callable[[object], int]:
     return check
 
 
+byte_count = _size()  # of what is no field of a backend
+
+
 def _streams(value: object) -> int:
     most = _backend.most_streams()
     wanted = f"Give a number from 1 to {most}."

@@ -19,7 +19,10 @@ FILE_VARIABLE = "STATOR_CONFIG"
 TABLE = "backend"
 VARIABLES = {field.variable: name for name, field in FIELDS.items()}
 # Of other parts, so that they are not taken for misspelt ones, and looked up.
-OTHERS = {f"STATOR_{name}" for name in ("CHECK", "CONFIG", "EMULATE", "EMULATE_RECORD", "EMULATOR_ISA", "HOST_ISA")}
+OTHERS = {
+    f"STATOR_{name}"
+    for name in ("CACHE_DIR", "CACHE_SIZE", "CHECK", "CONFIG", "EMULATE", "EMULATE_RECORD", "EMULATOR_ISA", "HOST_ISA")
+}
 OTHERS |= {f"STATOR_{name}" for name in ("HOST_MODE", "OPENBLAS", "REQUIRE_DEVICE", "SYNC", "UNITS")}
 KNOWN = OTHERS | set(VARIABLES)
 NEAR = 0.9  # of difflib: a letter left out or exchanged

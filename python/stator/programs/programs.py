@@ -19,6 +19,7 @@ from stator._shared import kept
 from stator.errors import CompileError, DTypeError, InvalidValueError
 from stator.programs import _program
 from stator.programs._arguments import kernel_of
+from stator.programs._code import compiled_code
 from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
@@ -27,13 +28,21 @@ if TYPE_CHECKING:
 
 
 class ProgramCacheInfo(NamedTuple):
-    """Figures of a backend's cache of programs."""
+    """Figures of a backend's cache of programs.
+
+    hits, misses, evictions: of loaded programs. programs: how many are loaded. limit: the most that stay loaded.
+    disk_hits, disk_misses: sources whose code was read from disk, and those that were compiled. seconds_saved: the time
+    that the compiler took for code that was read from disk, less the time that reading took.
+    """
 
     hits: int
     misses: int
     evictions: int
     programs: int
     limit: int
+    disk_hits: int = 0
+    disk_misses: int = 0
+    seconds_saved: float = 0.0
 
 
 _LIMIT = 128
@@ -49,6 +58,8 @@ class ProgramCache:
         self._limit = _LIMIT
         self._programs: OrderedDict[tuple[object, ...], _program.Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
+        self._disk_hits = self._disk_misses = 0
+        self._saved = 0.0
 
     def get(self, key: tuple[object, ...]) -> _program.Program | None:
         """The program of the key; counts a hit or a miss."""
@@ -67,6 +78,13 @@ class ProgramCache:
             self._programs[key] = program
             self._evict()
 
+    def note_disk(self, saved: float | None) -> None:
+        """Counts code that was read from disk, which saved this many seconds, or had to be compiled (None)."""
+        with self._lock:
+            self._disk_hits += saved is not None
+            self._disk_misses += saved is None
+            self._saved += saved or 0
+
     def resize(self, limit: int) -> None:
         """Keeps at most `limit` programs from now on."""
         with self._lock:
@@ -81,7 +99,16 @@ class ProgramCache:
     def info(self) -> ProgramCacheInfo:
         """The figures of the cache."""
         with self._lock:
-            return ProgramCacheInfo(self._hits, self._misses, self._evictions, len(self._programs), self._limit)
+            return ProgramCacheInfo(
+                hits=self._hits,
+                misses=self._misses,
+                evictions=self._evictions,
+                programs=len(self._programs),
+                limit=self._limit,
+                disk_hits=self._disk_hits,
+                disk_misses=self._disk_misses,
+                seconds_saved=self._saved,
+            )
 
     def _evict(self) -> None:
         while len(self._programs) > self._limit:
@@ -95,14 +122,13 @@ def cache_of(backend: Backend) -> ProgramCache:
 
 
 @cache
-def include_options() -> tuple[str, ...]:
-    """NVRTC's options for the folders of headers: stator/diagnostics.hpp, stator/device and its neighbours, and CUDA's.
+def include_folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The folders of headers: of stator/diagnostics.hpp, stator/device and its neighbours, and those of CUDA.
 
     CUDA's (cuda_fp16.h, cooperative_groups.h, cuda/std/complex) are those of NVIDIA's packages for Python, else of the
     toolkit that CUDA_HOME or CUDA_PATH names.
     """
-    folders = (Path(__file__).parent / "include", Path(_program.__file__).parents[1] / "include")
-    own = tuple(f"--include-path={folder}" for folder in folders)
+    own = str(Path(__file__).parent / "include"), str(Path(_program.__file__).parents[1] / "include")
     spec = find_spec("nvidia")
     roots = [Path(folder) / "cu13/include" for folder in (spec.submodule_search_locations or ())] if spec else []
     roots += [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
@@ -110,8 +136,8 @@ def include_options() -> tuple[str, ...]:
     # The packages of the headers of CUDA's C++ library, which others include, are often not installed beside them.
     whole = [root for root in having if (root / "cccl/nv/target").is_file() or (root / "nv/target").is_file()]
     for root in whole or having:
-        return *own, f"--include-path={root}", f"--include-path={root / 'cccl'}"
-    return own
+        return own, (str(root), str(root / "cccl"))
+    return own, ()
 
 
 def _is_ptx(source: str) -> bool:
@@ -150,8 +176,9 @@ def compile_program(
 
 def _compiled(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...]) -> _program.Program:
     """The program of CUDA C++."""
+    architecture = _program.architecture_of(backend)
     try:
-        return _program.compile_source(backend, source, names, (*options, *include_options()), "program.cu")
+        code, saved = compiled_code(source, names, options, include_folders(), architecture)
     except CompileError as error:
         if _NAMES not in error.cause or "program.cu(" in error.cause:
             raise
@@ -160,6 +187,8 @@ def _compiled(backend: Backend, source: str, names: tuple[str, ...], options: tu
             op=_OP,
             remedy='Name kernels as the source does, and instances of templates with their arguments: "axpy<float>".',
         ) from None
+    cache_of(backend).note_disk(saved)
+    return _program.load_compiled(backend, names, code.ptx, code.machine_code, code.symbols, code.log)
 
 
 @dataclass(frozen=True)

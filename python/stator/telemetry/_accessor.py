@@ -302,5 +302,6 @@ def _caches(backend: Backend) -> dict[str, Figures]:
         "fft": figures(plans.hits, plans.misses, plans.plans),
         "matmul": figures(products.hits, products.misses, products.plans),
         "programs": figures(programs.hits, programs.misses, programs.programs),
+        "programs_on_disk": figures(programs.disk_hits, programs.disk_misses, None),
         "graphs": figures(*totals()),
     }

@@ -53,6 +53,15 @@ cdef extern from "stator/programs/program.hpp" namespace "stator" nogil:
         void launch(const LaunchConfig&, ArgumentSpan, const Stream&) except +translate_exception
         void refuse(size_t, const string&, const string&) except +translate_exception
 
+    cdef cppclass CompiledCode:
+        string ptx, machine_code, log
+        vector[string] names, symbols
+
+    CompiledCode compile_code(const string&, NameSpan, int, NameSpan, const string&) except +translate_exception
+
+    string compiler_version() except +translate_exception
+    int program_architecture(const Backend&) except +translate_exception
+
     cdef cppclass Program:
         Program()
         Kernel kernel(size_t) except +translate_exception
@@ -60,6 +69,5 @@ cdef extern from "stator/programs/program.hpp" namespace "stator" nogil:
         const string& log()
 
     cbool has_cooperative_launch(const Backend&) except +translate_exception
-    Program compile_program "stator::Program::compile"(const Backend&, const string&, NameSpan, NameSpan,
-                                                       const string&) except +translate_exception
     Program load_program "stator::Program::load"(const Backend&, const string&, NameSpan) except +translate_exception
+    Program load_compiled "stator::Program::load"(const Backend&, const CompiledCode&) except +translate_exception

@@ -56,17 +56,49 @@ cdef int to_extent(object value, uint32_t* out, str op, str name) except -1:
     return 0
 
 
-def compile_source(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...],
-                   file: str) -> Program:
-    """A program of CUDA C++, with kernels in the order of the names. Used by stator.programs."""
-    cdef Program out = Program.__new__(Program)
+def compile_code(source: str, names: tuple[str, ...], options: tuple[str, ...], file: str,
+                 architecture: int) -> tuple[bytes, bytes, tuple[str, ...], str]:
+    """PTX, machine code, symbols and warnings of CUDA C++, in the order of the names. Used by stator.programs."""
+    cdef cpp.CompiledCode made
     cdef vector[string] expressions, flags
     cdef string text = text_of(source, "Backend.compile", "source"), name = text_of(file, "Backend.compile", "file")
+    cdef int number = architecture
+    cdef size_t i
     to_texts(names, expressions, "Backend.compile", "name")
     to_texts(options, flags, "Backend.compile", "options")
     with nogil:
-        out.c = cpp.compile_program((<Backend>backend).c, text, cpp.NameSpan(expressions.data(), expressions.size()),
-                                    cpp.NameSpan(flags.data(), flags.size()), name)
+        made = cpp.compile_code(text, cpp.NameSpan(expressions.data(), expressions.size()), number,
+                                cpp.NameSpan(flags.data(), flags.size()), name)
+    symbols = tuple([decoded(made.symbols[i]) for i in range(made.symbols.size())])
+    return made.ptx.data()[:made.ptx.size()], made.machine_code.data()[:made.machine_code.size()], symbols, \
+        decoded(made.log)
+
+
+def compiler_version() -> str:
+    """The version of NVRTC, which this opens. Used by stator.programs."""
+    cdef string found
+    with nogil:
+        found = cpp.compiler_version()
+    return decoded(found)
+
+
+def architecture_of(backend: Backend) -> int:
+    """10 * major + minor of the device's compute capability. Used by stator.programs."""
+    return cpp.program_architecture((<Backend>backend).c)
+
+
+def load_compiled(backend: Backend, names: tuple[str, ...], ptx: bytes, machine_code: bytes,
+                  symbols: tuple[str, ...], log: str) -> Program:
+    """A program of what compile_code() returned. Used by stator.programs."""
+    cdef Program out = Program.__new__(Program)
+    cdef cpp.CompiledCode code
+    code.ptx = string(<const char*>ptx, len(ptx))
+    code.machine_code = string(<const char*>machine_code, len(machine_code))
+    code.log = text_of(log, "Backend.compile", "log")
+    to_texts(names, code.names, "Backend.compile", "name")
+    to_texts(symbols, code.symbols, "Backend.compile", "symbols")
+    with nogil:
+        out.c = cpp.load_compiled((<Backend>backend).c, code)
     return out
 
 

@@ -78,17 +78,38 @@ class STATOR_API Kernel {
   const KernelEntry* entry_ = nullptr;
 };
 
-// Compiled code on one backend. Copies share it; the last one unloads it, after the work that uses it.
+// CUDA C++ compiled for one architecture. It may be kept, and loaded later or by another process.
+struct CompiledCode {
+  std::string ptx;                          // text
+  std::string machine_code;                 // a cubin for the architecture
+  std::vector<std::string> names, symbols;  // of the kernels as they were asked for, and in the code
+  std::string log;                          // warnings of the compiler
+};
+
+// Compiles for 10 * major + minor of a compute capability, 90 for 9.0. Needs NVRTC, but no device and no driver.
+// source: CUDA C++. names: kernels, or instances of templates ("axpy<float>"). options: NVRTC's. file: the name of the
+// source in messages. Throws CompileError with the compiler's log, and LibraryNotFoundError. Does not synchronise.
+STATOR_API CompiledCode compile_code(const std::string& source, std::span<const std::string> names, int architecture,
+                                     std::span<const std::string> options = {}, const std::string& file = "program.cu");
+
+// The version of NVRTC, "13.0", which this opens. LibraryNotFoundError.
+STATOR_API std::string compiler_version();
+
+// The architecture of the backend's device, for compile_code(). UnsupportedError on the cpu.
+STATOR_API int program_architecture(const Backend& backend);
+
+// Loaded code on one backend. Copies share it; the last one unloads it, after the work that uses it.
 class STATOR_API Program {
  public:
   Program() = default;
 
-  // source: CUDA C++. names: kernels, or instances of templates ("axpy<float>"). options: NVRTC's. file: the name of
-  // the source in messages. CompileError has the compiler's log.
+  // As compile_code() for the architecture of the backend's device, and load().
   static Program compile(const Backend& backend, const std::string& source, std::span<const std::string> names,
                          std::span<const std::string> options = {}, const std::string& file = "program.cu");
   // PTX as text, or a cubin or fat binary. names: of kernels as the code has them; CompileError if one is not there.
   static Program load(const Backend& backend, const std::string& code, std::span<const std::string> names);
+  // The machine code, or the PTX where the device is emulated. CompileError where the device cannot run it.
+  static Program load(const Backend& backend, const CompiledCode& code);
 
   Kernel kernel(size_t index) const;  // in the order of the names
   size_t size() const;
