@@ -161,7 +161,6 @@ def test_support_follows_from_the_op_table(be):
         ("add", {"shape": (10, 10)}, True),
         ("add", {"shape": (1,) * 33}, False),
         ("add", {"shape": (2**50,)}, False),
-        ("no_such_op", {}, False),
     ],
 )
 def test_conditions_are_checked(be, op, conditions, wanted):
@@ -175,6 +174,25 @@ def test_wrong_conditions_are_refused(be):
         be.devices.supports("add", shape=(-1,))
     with pytest.raises(errors.DTypeError, match="shape"):
         be.devices.supports("add", shape="3")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("sub", "subtract"),
+        ("mul", "multiply"),
+        ("div", "divide"),
+        ("sofmax", "softmax"),
+        ("zzzz", r"one of Backend\.devices\.available_ops\(\)"),
+        ("", "one of"),
+    ],
+)
+def test_an_unknown_op_is_refused_with_the_nearest_ones(be, name, near):
+    with pytest.raises(errors.InvalidValueError, match=rf"supports: There is no op '{name}'\. Name {near}"):
+        be.devices.supports(name)
+    with pytest.raises(errors.InvalidValueError, match="There is no op"):
+        be.devices.supports(name, "float32", shape=(2,))
+    assert not adapt(be).supports_op(name)
 
 
 def test_a_library_that_nothing_replaces_takes_its_ops_away(be, monkeypatch):
@@ -206,7 +224,7 @@ def test_operation_capabilities_are_none_for_unknown_ops(be):
 
 def test_every_op_of_the_table_is_available(be):
     assert list(be.devices.available_ops()) == [row["name"] for row in _table.rows()]
-    assert adapt(be).supports_op("add")
+    assert adapt(be).supports_op("add") and adapt(be).supports_op("softmax")
 
 
 def test_the_bundle_has_the_functions_of_five_groups(be):

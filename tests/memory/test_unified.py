@@ -85,6 +85,21 @@ def test_advice_is_set_and_unset(be, memory, migrates, advice):
     assert told() == nothing
 
 
+def test_three_pieces_of_advice_hold_at_once_and_one_is_unset(be, memory, migrates):
+    where = str(be.device)
+    data = np.arange(4, dtype="float32")
+    memory.copy_from_host(data)
+    for advice in ("preferred_location", "accessed_by"):
+        be.memory.advise(memory, advice, be.device)
+    be.memory.advise(memory, "read_mostly")
+    if migrates:
+        assert (memory.preferred_location, memory.access_hints) == (where, AccessHints(True, (where,)))
+    be.memory.advise(memory, "unset_read_mostly")
+    if migrates:
+        assert (memory.preferred_location, memory.access_hints) == (where, AccessHints(False, (where,)))
+    assert memory.host_view("float32")[:4].tolist() == data.tolist()
+
+
 def test_advice_may_name_the_host(cuda_memory):
     be, memory = cuda_memory
     be.memory.advise(memory, "preferred_location", "cpu")

@@ -218,6 +218,8 @@ def test_a_descriptor_and_the_bytes_of_uniform_data(cuda):
     x, y = arrays(cuda)
     with pytest.raises(DTypeError, match="12 bytes, and the parameters after 2 buffers have 16"):
         adapt(cuda).execute_kernel(kernel, [x, y], struct.pack("<id", 4, 0.5), (10, 1, 1), (1, 1, 1))
+    with pytest.raises(InvalidValueError, match=r"^BackendAdapter\.execute_kernel: .*above the limit"):
+        adapt(cuda).execute_kernel(kernel, [x, y], struct.pack("@id", 4, 0.5), (2048, 1, 1), (1, 1, 1))
     adapt(cuda).execute_kernel(kernel, [x, y], struct.pack("@id", 4, 0.5), (10, 1, 1), (1, 1, 1))
     np.testing.assert_array_equal(x.to_numpy(), np.arange(10) + 0.5 * (np.arange(10) < 4))
 

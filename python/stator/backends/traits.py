@@ -5,6 +5,7 @@ tests/coverage/traits.tsv lists the traits. A method is documented where its pat
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stator._array import Array
 from stator._device import Device, is_available
 from stator.backend import Backend
-from stator.errors import BackendClosedError, DTypeError, StatorError, convert_error, renamed
+from stator.errors import BackendClosedError, BackendMismatchError, DTypeError, StatorError, convert_error, renamed
 from stator.graphs import Graph
 from stator.graphs.graphs import GraphFunction
 from stator.hardware import BackendType, DeviceInfo, get_devices_by_type
@@ -31,14 +32,35 @@ def __dir__() -> list[str]:
 
 
 class _Path:
-    """An attribute that is found on the backend by a path, such as "memory.create_buffer"."""
+    """An attribute that is found on the backend by a path, such as "memory.create_buffer".
+
+    Errors of a method have the adapter's name for it.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.__doc__ = f"Backend.{path}."
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
     def __get__(self, adapter: BackendAdapter | None, owner: type) -> Any:
-        return self if adapter is None else operator.attrgetter(self.path)(adapter.backend)
+        if adapter is None:
+            return self
+        found = operator.attrgetter(self.path)(adapter.backend)
+        if not callable(found):
+            return found
+
+        @functools.wraps(found)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return found(*args, **kwargs)
+            except StatorError as error:
+                if error.op != f"Backend.{self.path}":  # of what the method called
+                    raise
+                raise renamed(error, f"BackendAdapter.{self.name}") from None
+
+        return call
 
 
 class BackendAdapter:
@@ -99,8 +121,12 @@ class BackendAdapter:
     operations_bundle = _Path("devices.operations")
 
     def supports_op(self, op: str) -> bool:
-        """Whether the backend can run an op, by its name in the op table."""
-        return self.backend.devices.supports(op)
+        """Whether the backend can run an op, by its name in the op table; False for a name that no op has."""
+        try:
+            found = self.backend.devices.operation_capabilities(op)
+        except DTypeError as error:
+            raise renamed(error, "BackendAdapter.supports_op") from None
+        return found is not None and found["supported"]
 
     def fft_ops(self) -> OperationGroup:
         """The Fourier transforms that the backend can run."""
@@ -244,6 +270,10 @@ class BackendAdapter:
             raise DTypeError(
                 f"Got graph of type {type(graph).__name__}", op=op, remedy="Take one from Backend.capture()."
             )
+        if graph.backend is not self.backend:
+            raise BackendMismatchError(
+                "The graph belongs to another backend", op=op, remedy="Launch it with an adapter of its backend."
+            )
         try:
             graph.launch(stream=stream)
         except StatorError as error:
@@ -292,7 +322,10 @@ class BackendAdapter:
         workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.
         """
         values = uniform_values(self.backend, kernel, buffers, uniform_data)
-        kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
+        try:
+            kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
+        except StatorError as error:
+            raise renamed(error, "BackendAdapter.execute_kernel") from None
 
     def __repr__(self) -> str:
         return f"<stator.backends.traits.BackendAdapter of {self.backend.device_name}>"

@@ -7,8 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stator._accessor import Accessor
-from stator._backend import current_stream
-from stator.graphs.graphs import cache_of
+from stator.graphs.graphs import cache_of, stream_of
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -98,20 +97,24 @@ class GraphAccessor(Accessor):
         """Whether the current stream is being captured."""
         from stator.graphs._graph import is_capturing
 
-        return is_capturing(current_stream(self._backend))
+        return is_capturing(stream_of(self._backend, None, "Backend.graphs.is_capturing"))
 
     def begin_capture(self, stream: StreamLike | None = None) -> None:
-        """Begins a capture, as capture() does, which end_graph_capture() ends."""
+        """Begins a capture, as capture() does, which end_capture() ends."""
         cache_of(self._backend).begin(self._backend, stream)
 
     def end_capture(self) -> Graph:
-        """The graph of what was captured since begin_graph_capture(). CaptureError where none was begun."""
+        """The graph of what was captured since begin_capture(). CaptureError where none was begun."""
         return cache_of(self._backend).end()
 
     def get_or_create(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
-        """The graph that is kept for the key; where there is none, what the creator returns."""
-        return cache_of(self._backend).get(key, creator)
+        """The graph that is kept for the key; where there is none, what the creator returns.
+
+        Raises: BackendClosedError, and then the creator is not called; BackendMismatchError for a graph of another
+        backend; InvalidValueError for a key that cannot be hashed; DTypeError for what is not a graph.
+        """
+        return cache_of(self._backend).get(self._backend, key, creator)
 
     def clear_cache(self) -> None:
-        """Drops what get_or_create_graph() and the methods that end in _graph keep."""
+        """Drops the graphs that get_or_create() keeps."""
         cache_of(self._backend).clear()

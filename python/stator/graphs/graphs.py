@@ -24,6 +24,7 @@ from stator.errors import (
     InvalidValueError,
     ShapeError,
     StatorError,
+    require_open,
 )
 from stator.graphs import _graph
 from stator.graphs._graph import Capture, Captured, CapturedFunction, Graph, Structure, flatten
@@ -52,7 +53,7 @@ def callable_of(function: object, op: str, name: str) -> Callable[..., Any]:
     return function
 
 
-def _stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
+def stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
     try:
         return current_stream(backend) if stream is None else backend.stream(stream)
     except StatorError as error:
@@ -61,7 +62,7 @@ def _stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
 
 def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = (), record: bool = False) -> Capture:
     """What Backend.capture does."""
-    on = _stream_of(backend, stream, "Backend.capture")
+    on = stream_of(backend, stream, "Backend.capture")
     if not flag(record, "Backend.capture", "record"):
         return _graph.new_capture(backend, on, fresh)
     from stator.graphs._recorder import Recorder
@@ -71,7 +72,7 @@ def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = 
 
 
 class GraphCache:
-    """The graphs of a backend by key, and the capture that begin_graph_capture() began. Thread-safe."""
+    """The graphs of a backend by key, and the capture that begin() began. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -80,11 +81,11 @@ class GraphCache:
 
     def begin(self, backend: Backend, stream: StreamLike | None) -> None:
         """What Backend.graphs.begin_capture does."""
-        made = capture(backend, _stream_of(backend, stream, "Backend.graphs.begin_capture"))
+        made = capture(backend, stream_of(backend, stream, "Backend.graphs.begin_capture"))
         try:
             made.__enter__()
             self._begun.capture = made
-        except CaptureError as error:
+        except StatorError as error:
             raise under_name(error, "Backend.graphs.begin_capture") from None
         except BaseException:
             if getattr(self._begun, "capture", None) is made:
@@ -99,15 +100,19 @@ class GraphCache:
             raise CaptureError(
                 "No capture was begun in this thread",
                 op="Backend.graphs.end_capture",
-                remedy="Call begin_graph_capture() first.",
+                remedy="Call begin_capture() first.",
             )
         self._begun.capture = None
-        made.__exit__(None, None, None)
+        try:
+            made.__exit__(None, None, None)
+        except StatorError as error:
+            raise under_name(error, "Backend.graphs.end_capture") from None
         return made.graph
 
-    def get(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
+    def get(self, backend: Backend, key: Hashable, creator: Callable[[], Graph]) -> Graph:
         """What Backend.graphs.get_or_create does."""
         op = "Backend.graphs.get_or_create"
+        require_open(backend, op)
         require_key(key, op)
         with self._lock:
             if key not in self._graphs:
@@ -118,6 +123,12 @@ class GraphCache:
                         f"The creator returned {type(made).__name__}",
                         op=op,
                         remedy="Return a stator.graphs.Graph.",
+                    )
+                if made.backend is not backend:
+                    raise BackendMismatchError(
+                        "The creator returned a graph of another backend",
+                        op=op,
+                        remedy="Capture the graph with this backend.",
                     )
                 self._graphs[key] = made
             return self._graphs[key]

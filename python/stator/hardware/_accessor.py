@@ -73,16 +73,21 @@ class DeviceAccessor(Accessor):
         return derive(self.capabilities())
 
     def supports(self, op: str, dtype: DTypeLike | None = None, **parameters: Any) -> bool:
-        """Whether the backend can run an op of the op table; False for a name that is not there.
+        """Whether the backend can run an op of the op table.
 
         op: the name of an entry ("softmax") or of a call ("nn.softmax"). dtype: of the operands. parameters: names of
         the function's parameters, which must exist; shape=, which must fit the device's memory; and asynchronous=,
         capturable=, deterministic= and bit_exact=True for what the op must be. Where a vendor library that the op needs
         is missing, and nothing stands in for it, it is False.
-        Raises: DTypeError for an unknown dtype, InvalidValueError for a negative shape.
+        Raises: InvalidValueError for a name that no op has, with the nearest ones, and for a negative shape; DTypeError
+        for an unknown dtype.
 
         >>> be.devices.supports("nn.softmax", "float32", axis=1), be.devices.supports("nn.softmax", "int32")
         (True, False)
+        >>> be.devices.supports("sub")
+        Traceback (most recent call last):
+        ...
+        stator.errors.InvalidValueError: Backend.devices.supports: There is no op 'sub'. Name subtract.
         """
         from stator.hardware import operations
 

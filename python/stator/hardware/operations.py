@@ -51,6 +51,21 @@ def _row(op: object, call: str) -> dict[str, Any] | None:
     return _rows().get(op)
 
 
+def _unknown(op: str) -> InvalidValueError:
+    """The error for a name that no op has. It names those that begin with it, else those most like it."""
+    names = _rows()
+    near = sorted((name for name in names if len(op) > 1 and name.startswith(op)), key=len)[:3]
+    if not near:
+        from difflib import get_close_matches
+
+        near = get_close_matches(op, names, 3)
+    return InvalidValueError(
+        f"There is no op {op!r}",
+        op="Backend.devices.supports",
+        remedy=f"Name {' or '.join(near) or 'one of Backend.devices.available_ops()'}.",
+    )
+
+
 def _missing_library(be: Backend, family: str) -> str | None:
     """The library that ops of the family cannot do without on this backend, if it is not there."""
     kind = device_of(be).type
@@ -127,6 +142,8 @@ def _fits(be: Backend, shape: object, itemsize: int) -> bool:
 def supports(be: Backend, op: str, dtype: DTypeLike | None = None, **parameters: Any) -> bool:
     """Whether the backend can run an op, for operands of a dtype and under conditions; see Backend.devices.supports."""
     row = _row(op, "Backend.devices.supports")
+    if row is None:
+        raise _unknown(op)
     itemsize = 1
     if dtype is not None:
         try:
@@ -134,9 +151,9 @@ def supports(be: Backend, op: str, dtype: DTypeLike | None = None, **parameters:
         except StatorError as error:
             raise renamed(error, "Backend.devices.supports") from None
         itemsize = found.itemsize
-        if row is not None and found.name not in row["dtypes"]:
+        if found.name not in row["dtypes"]:
             return False
-    if row is None or not _has_target(be, row) or _missing_library(be, row["family"]):
+    if not _has_target(be, row) or _missing_library(be, row["family"]):
         return False
     shape = parameters.pop("shape", None)
     if shape is not None and not _fits(be, shape, itemsize):

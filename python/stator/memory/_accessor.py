@@ -285,7 +285,7 @@ class MemoryAccessor(Accessor):
         return BufferArena(self._backend, size, alignment)
 
     def record(self, enabled: bool = True, *, max_events: int = 1_000_000) -> None:
-        """Begins or ends a record of the backend's allocations, for memory_snapshot() and memory_timeline().
+        """Begins or ends a record of the backend's allocations, for snapshot() and timeline().
 
         What is live already is not seen, and what was recorded before is forgotten. Beyond max_events nothing more is
         noted, and counted as dropped. Does not synchronise; while nothing is recorded, an allocation costs a branch
@@ -302,13 +302,13 @@ class MemoryAccessor(Accessor):
         record_memory(self._backend, enabled, max_events)
 
     def snapshot(self) -> MemorySnapshot:
-        """What record_memory() noted: each allocation and its end with time, bytes and op. Does not synchronise."""
+        """What record() noted: each allocation and its end with time, bytes and op. Does not synchronise."""
         from stator.memory._timeline import memory_snapshot
 
         return memory_snapshot(self._backend)
 
     def timeline(self, path: str | os.PathLike[str]) -> None:
-        """Writes what record_memory() noted as an HTML page: live bytes over time by op, and the largest owners.
+        """Writes what record() noted as an HTML page: live bytes over time by op, and the largest owners.
 
         The page needs nothing else, and no network.
 

@@ -85,7 +85,7 @@ class ProgramAccessor(Accessor):
         shared: int = 0,
         stream: Stream | None = None,
     ) -> int:
-        """Launches a kernel with all blocks resident, and returns a number for finish_cooperative_kernel().
+        """Launches a kernel with all blocks resident, and returns a number for finish_cooperative().
 
         config: blocks, and threads of a block, each as a number or (x, y, z). args, shared, stream: as for
         Kernel.launch. Asynchronous. A grid of which some blocks would have to wait is refused, never split. What is

@@ -27,7 +27,7 @@ class CooperativeConfig(NamedTuple):
 
 
 class CooperativeReport(NamedTuple):
-    """What finish_cooperative_kernel() returns.
+    """What finish_cooperative() returns.
 
     milliseconds: of the kernel, between events on its stream. occupancy: the blocks of its size that a multiprocessor
     holds at once. blocks, threads: of the grid, and of a block. How often the grid synchronised is not known.
@@ -137,7 +137,7 @@ def finish(backend: Backend, launched: int) -> CooperativeReport:
         raise InvalidValueError(
             f"launched={number}",
             op=op,
-            remedy="Give the number that launch_cooperative_kernel() of this backend returned, once.",
+            remedy="Give the number that launch_cooperative() of this backend returned, once.",
         )
     try:
         found.end.synchronize()
