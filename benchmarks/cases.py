@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+import stator
 from stator._catalogue import entries
 from stator._catalogue.optim import STEPS
 
-from .inputs import LAYOUTS, SIZES
+from .inputs import LAYOUTS, SIZES, Arrays, Draw
 from .table import TABLE, kind, scalar_special
 from .timing import Leg
 
@@ -35,7 +34,7 @@ NETWORKS = {
     "conv2d_backward": ("", "depthwise"),
     **dict.fromkeys(("batch_norm", "batch_norm_backward"), ("", "deep")),
 }
-Arrays = tuple[np.ndarray, ...]
+Call = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,28 @@ class Plan:
     @property
     def axis(self) -> int | None:
         return int(self.variant[-1]) if "axis" in self.variant else None
+
+
+@dataclass(frozen=True)
+class Other:
+    """The inputs and calls of a case that does not follow from the op's shape class.
+
+    inputs: the host arrays. ours: None for the op's function. numpy: None for the op's oracle; also the reference,
+    unless the result is random. path(torch, *tensors) names the way that PyTorch takes, where it reports it. terms: as
+    in Case.
+    """
+
+    inputs: Draw
+    ours: Call | None = None
+    numpy: Call | None = None
+    torch: Call | None = None
+    random: bool = False
+    path: Callable[..., str] | None = None
+    cupy: Call | None = None
+    terms: int = 1
+
+
+Others = dict[str, Other | Callable[[stator.Backend, Plan], Other]]  # of an op: the same for all plans, or by plan
 
 
 @dataclass

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import stator
 
-from .cases import Plan
-from .inputs import Pool
-from .others import CORE, Other, arrays, segments, with_mask, with_positions, with_rows
+from .cases import Other, Others, Plan
+from .inputs import CORE, Arrays, Pool, arrays, with_mask, with_positions, with_rows
+from .others import segments
 
 
 def _put(x: Any, values: Any, places: Any) -> Any:
@@ -24,19 +23,19 @@ def _numpy_put(x: Any, values: Any, places: Any) -> Any:
     return x
 
 
-def _with_distinct(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _with_distinct(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """An array, values of its shape, for each an index along the last axis that no other has."""
     x, y, _ = with_positions(plan, pool, turn)
     return x, y, np.argsort(y, axis=1)
 
 
-def _with_columns(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _with_columns(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """An array, and a mask of the columns that stay."""
     (x,) = arrays(CORE)(plan, pool, turn)
     return x, x[0] > 0
 
 
-def _compact(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _compact(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """The values of an array where a mask is true, and the mask."""
     x, mask = with_mask(plan, pool, turn)
     return np.ascontiguousarray(x[mask]), mask
@@ -48,51 +47,44 @@ def _filled(x: Any, mask: Any, values: Any) -> Any:
     return out
 
 
+def _kept(g: Any, mask: Any) -> Any:
+    return np.where(mask, g.dtype.type(0), g)
+
+
 def _means(x: Any, index: Any) -> Any:
     counts = np.bincount(index, minlength=len(x))[:, None]
     with np.errstate(invalid="ignore"):  # empty segments: NaN
         return (segments(np.add, 0, x, index) / counts).astype(x.dtype)
 
 
-def _reduced(name: str, f: Any, start: float) -> Callable[..., Other]:
+def _reduced(name: str, f: Any, start: float) -> Other:
     # Empty segments hold the identity in both results.
-    return lambda be, p: Other(
-        with_rows,
-        lambda x, i: getattr(stator, name)(x, i, len(x)),
-        lambda x, i: segments(f, start, x, i),
-    )
+    ours = getattr(stator, name)
+    return Other(with_rows, lambda x, i: ours(x, i, len(x)), lambda x, i: segments(f, start, x, i))
 
 
-INDEXING: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    "put_along_axis": lambda be, p: Other(_with_distinct, _put, _numpy_put),
-    "scatter": lambda be, p: Other(
+INDEXING: Others = {
+    "put_along_axis": Other(_with_distinct, _put, _numpy_put),
+    "scatter": Other(
         _with_distinct, lambda x, y, i: stator.scatter(x, 1, i, y), lambda x, y, i: _numpy_put(x.copy(), y, i)
     ),
-    "index_add": lambda be, p: Other(
+    "index_add": Other(
         with_rows, lambda x, i: stator.index_add(x, 0, i, x), lambda x, i: x + segments(np.add, 0, x, i)
     ),
-    "segment_mean": lambda be, p: Other(with_rows, lambda x, i: stator.segment_mean(x, i, len(x)), _means),
+    "segment_mean": Other(with_rows, lambda x, i: stator.segment_mean(x, i, len(x)), _means),
     "segment_min": _reduced("segment_min", np.minimum, np.inf),
     "segment_max": _reduced("segment_max", np.maximum, -np.inf),
-    "masked_fill_backward": lambda be, p: Other(
-        with_mask, stator.nn.masked_fill_backward, lambda g, m: np.where(m, g.dtype.type(0), g)
-    ),
-    "masked_scatter": lambda be, p: Other(
+    "masked_fill_backward": Other(with_mask, None, _kept),
+    "masked_scatter": Other(
         with_mask,
         lambda x, m: stator.masked_scatter(x, m, x),
         lambda x, m: _filled(x, m, x.ravel()[: np.count_nonzero(m)]),
     ),
-    "masked_scatter_backward": lambda be, p: Other(
-        with_mask,
-        lambda g, m: stator.nn.masked_scatter_backward(g, m, g.shape)[0],
-        lambda g, m: np.where(m, g.dtype.type(0), g),
+    "masked_scatter_backward": Other(
+        with_mask, lambda g, m: stator.nn.masked_scatter_backward(g, m, g.shape)[0], _kept
     ),
-    "masked_select_backward": lambda be, p: Other(
-        _compact,
-        stator.nn.masked_select_backward,
-        lambda g, m: _filled(np.zeros(m.shape, g.dtype), m, g),
-    ),
-    "compress": lambda be, p: Other(
+    "masked_select_backward": Other(_compact, None, lambda g, m: _filled(np.zeros(m.shape, g.dtype), m, g)),
+    "compress": Other(
         _with_columns, lambda x, c: stator.compress(c, x, axis=1), lambda x, c: np.compress(c, x, axis=1)
     ),
 }

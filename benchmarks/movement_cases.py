@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import stator
 
-from .cases import Plan
-from .inputs import SHAPES, Pool
-from .others import CORE, MATRIX, Other, arrays, nothing
+from .cases import Other, Others, Plan
+from .inputs import CORE, SHAPES, SIDES, Arrays, Pool, arrays, nothing
 from .table import numpy_dtype
 
 
@@ -20,7 +19,7 @@ def _set(x: Any, value: Any) -> Any:
     return x
 
 
-def _draws(name: str, *parameters: Any) -> Callable[[stator.Backend, Plan], Other]:
+def _draws(name: str, *parameters: Any) -> Any:
     """The case of a distribution that NumPy's generator has under the same name."""
 
     def case(be: stator.Backend, p: Plan) -> Other:
@@ -35,15 +34,11 @@ def _draws(name: str, *parameters: Any) -> Callable[[stator.Backend, Plan], Othe
     return case
 
 
-def _moved(ours: Callable[..., Any], numpy: Callable[..., Any], operands: int = 1) -> Callable[..., Other]:
-    return lambda be, p: Other(arrays(*[CORE] * operands), ours, numpy)
-
-
-def _square(name: str) -> Callable[[stator.Backend, Plan], Other]:
-    return lambda be, p: Other(
+def _square(name: str, be: stator.Backend, p: Plan) -> Other:
+    return Other(
         nothing,
-        lambda: getattr(stator, name)(MATRIX[p.size], dtype=p.dtype, device=be),
-        lambda: getattr(np, name)(MATRIX[p.size], dtype=numpy_dtype(p.dtype)),
+        lambda: getattr(stator, name)(SIDES[p.size], dtype=p.dtype, device=be),
+        lambda: getattr(np, name)(SIDES[p.size], dtype=numpy_dtype(p.dtype)),
     )
 
 
@@ -51,14 +46,14 @@ def _numpy_dropout(x: Any) -> Any:
     return x * (np.random.default_rng(0).random(x.shape, np.float32) >= 0.5) * 2
 
 
-def _weights(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _weights(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """Probabilities of a thousandth of the outcomes, or of all; there are as many outcomes as elements."""
     n = plan.size if plan.variant == "distinct" else max(plan.size // 1000, 10)
     w = np.random.default_rng(turn).random(n)
     return (w / w.sum(),)
 
 
-def _choice(p: Plan) -> Other:
+def _choice(be: stator.Backend, p: Plan) -> Other:
     """The cases of choice: rows; indices by weight; all indices once each, by weight."""
     if not p.variant:
         return Other(
@@ -76,19 +71,20 @@ def _choice(p: Plan) -> Other:
     )
 
 
-MOVEMENT: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    "setitem": _moved(_set, _set, 2),
-    "concat": _moved(lambda x, y: stator.concat([x, y]), lambda x, y: np.concatenate([x, y]), 2),
-    "stack": _moved(lambda x, y: stator.stack([x, y], axis=1), lambda x, y: np.stack([x, y], axis=1), 2),
-    "roll": _moved(lambda x: stator.roll(x, 7, axis=1), lambda x: np.roll(x, 7, axis=1)),
-    "tile": _moved(lambda x: stator.tile(x, (2, 1)), lambda x: np.tile(x, (2, 1))),
-    "repeat": _moved(lambda x: stator.repeat(x, 3, axis=1), lambda x: np.repeat(x, 3, axis=1)),
-    "pad": _moved(lambda x: stator.pad(x, 3), lambda x: np.pad(x, 3)),
-    "triu": _moved(stator.triu, np.triu),
-    "tril": _moved(stator.tril, np.tril),
-    "diag": _moved(stator.diag, lambda x: np.diag(x).copy()),
-    "tri": _square("tri"),
-    "eye": _square("eye"),
+X, XY = arrays(CORE), arrays(CORE, CORE)
+MOVEMENT: Others = {
+    "setitem": Other(XY, _set, _set),
+    "concat": Other(XY, lambda x, y: stator.concat([x, y]), lambda x, y: np.concatenate([x, y])),
+    "stack": Other(XY, lambda x, y: stator.stack([x, y], axis=1), lambda x, y: np.stack([x, y], axis=1)),
+    "roll": Other(X, lambda x: stator.roll(x, 7, axis=1), lambda x: np.roll(x, 7, axis=1)),
+    "tile": Other(X, lambda x: stator.tile(x, (2, 1)), lambda x: np.tile(x, (2, 1))),
+    "repeat": Other(X, lambda x: stator.repeat(x, 3, axis=1), lambda x: np.repeat(x, 3, axis=1)),
+    "pad": Other(X, lambda x: stator.pad(x, 3), lambda x: np.pad(x, 3)),
+    "triu": Other(X),
+    "tril": Other(X),
+    "diag": Other(X, None, lambda x: np.diag(x).copy()),
+    "tri": partial(_square, "tri"),
+    "eye": partial(_square, "eye"),
     "linspace": lambda be, p: Other(
         nothing,
         lambda: stator.linspace(0, 100, p.size, dtype=p.dtype, device=be),
@@ -104,21 +100,16 @@ MOVEMENT: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda: (np.random.default_rng(0).random(SHAPES[p.size], np.float32) < 0.3).astype(numpy_dtype(p.dtype)),
         random=True,
     ),
-    "permutation": lambda be, p: Other(
-        arrays(CORE), stator.random.permutation, np.random.default_rng(0).permutation, random=True
-    ),
-    "choice": lambda be, p: _choice(p),
+    "permutation": Other(X, None, np.random.default_rng(0).permutation, random=True),
+    "choice": _choice,
     "multinomial": lambda be, p: Other(
         nothing,
         lambda: stator.random.multinomial(100, [0.2, 0.3, 0.5], p.size // 3, device=be),
         lambda: np.random.default_rng(0).multinomial(100, [0.2, 0.3, 0.5], p.size // 3),
         random=True,
     ),
-    "dropout": lambda be, p: Other(arrays(CORE), lambda x: stator.nn.dropout(x, 0.5), _numpy_dropout, random=True),
-    "dropout_backward": lambda be, p: Other(
-        arrays(CORE),
-        lambda x: stator.nn.dropout_backward(x, 0.5, (1, 0, 0, "cpu")),
-        _numpy_dropout,
-        random=True,
+    "dropout": Other(X, lambda x: stator.nn.dropout(x, 0.5), _numpy_dropout, random=True),
+    "dropout_backward": Other(
+        X, lambda x: stator.nn.dropout_backward(x, 0.5, (1, 0, 0, "cpu")), _numpy_dropout, random=True
     ),
 }

@@ -1,9 +1,7 @@
-"""The cases of the ops that are bound by hand: inputs, stator's call and those of the peers."""
+"""The cases of ops that are bound by hand and have no file of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,78 +9,30 @@ import numpy as np
 
 import stator
 
-from .cases import Plan
+from .cases import Other, Others, Plan
 from .domains import Interval
-from .fft_cases import NAMES as FOURIER
-from .fft_cases import case as fourier
-from .inputs import SHAPES, Pool
-from .layers.blocks import CASES as BLOCKS
-from .layers.norms import CASES as NORMS
-from .layers.pooling import CASES as POOLS
-from .layers.quantization import CASES as QUANTIZED
-from .layers.recurrent import CASES as RECURRENT
-from .linalg_cases import CASES
-from .table import numpy_dtype
+from .inputs import (
+    CORE,
+    SHAPES,
+    SIDES,
+    UNIT,
+    Arrays,
+    Pool,
+    arrays,
+    nothing,
+    shaped,
+    squares,
+    with_columns,
+    with_mask,
+    with_positions,
+    with_rows,
+)
+from .table import numpy_dtype, oracles
 
-CORE = Interval(-4, 4)
-MATRIX = {1_000: 32, 1_000_000: 1_000, 1 << 24: 4096}
-
-
-@dataclass(frozen=True)
-class Other:
-    """The inputs and calls of a case.
-
-    inputs(plan, pool, turn) gives the host arrays. numpy is also the reference unless the result is random.
-    path(torch, *tensors) names the way that PyTorch takes, where it says so. terms: as in Case.
-    """
-
-    inputs: Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]
-    ours: Callable[..., Any]
-    numpy: Callable[..., Any]
-    torch: Callable[..., Any] | None = None
-    random: bool = False
-    path: Callable[..., str] | None = None
-    cupy: Callable[..., Any] | None = None
-    terms: int = 1
-
-
-def arrays(*ranges: Interval) -> Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]:
-    def draw(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-        shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
-        windows = range(turn * len(ranges), (turn + 1) * len(ranges))
-        return tuple(pool.array(shape, plan.dtype, r, w, plan.layout) for r, w in zip(ranges, windows, strict=True))
-
-    return draw
-
-
-def _matrices(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    n = MATRIX[plan.size]
-    return tuple(pool.array((n, n), plan.dtype, Interval(-1, 1), 2 * turn + k, plan.layout) for k in (0, 1))
-
-
-def with_rows(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """An array, and as many random row indices as it has rows."""
-    (x,) = arrays(CORE)(plan, pool, turn)
-    return x, pool.array((len(x),), "int64", Interval(0, len(x) - 1, whole=True), turn + 50).clip(0, len(x) - 1)
-
-
-def with_mask(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    x, y = arrays(CORE, CORE)(plan, pool, turn)
-    return x, y > 0
-
-
-def with_positions(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """An array, values of its shape, and for each a random index along the last axis."""
-    x, y = arrays(Interval(0.5, 2), Interval(0.5, 2))(plan, pool, turn)
-    last = x.shape[1] - 1
-    places = pool.array(x.shape, "int64", Interval(0, last, whole=True), turn + 50, plan.layout).clip(0, last)
-    return x, y, places
-
-
-def _points(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """Points with 32 features, of which there are as many pairs as the size."""
-    n = MATRIX[plan.size]
-    return tuple(pool.array((n, 32), plan.dtype, CORE, 2 * turn + k) for k in (0, 1))
+nn = stator.nn
+COLUMN = shaped(lambda p: [SHAPES[p.size][:1]], CORE)  # the gradient of a result that was reduced along the last axis
+# Points with 32 features, of which there are as many pairs as the size.
+POINTS = shaped(lambda p: [(SIDES[p.size], 32)] * 2, CORE)
 
 
 def _at(f: Any, x: Any, places: Any, values: Any) -> Any:
@@ -97,29 +47,14 @@ def segments(f: Any, start: float, x: Any, index: Any) -> Any:
     return out
 
 
-def _ours_put(x: Any, index: Any) -> Any:
+def _put(x: Any, index: Any) -> Any:
     x[index] = 1
     return x
 
 
-def _logits(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    (x,) = arrays(CORE)(plan, pool, turn)
-    last = x.shape[1] - 1
-    return x, pool.array((len(x),), "int64", Interval(0, last, whole=True), turn + 50).clip(0, last)
-
-
-def _column(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """The gradient of a result that was reduced along the last axis."""
-    return (pool.array(SHAPES[plan.size][:1], plan.dtype, CORE, turn),)
-
-
-def _column_and_factors(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _column_and_factors(plan: Plan, pool: Pool, turn: int) -> Arrays:
     (x,) = arrays(Interval(0.999, 1.001))(plan, pool, turn)
     return pool.array(x.shape[:1], plan.dtype, CORE, turn), x
-
-
-def nothing(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    return ()
 
 
 def _softmax(x: Any) -> Any:
@@ -153,9 +88,18 @@ def _arange(p: Plan) -> Any:
     return np.arange(p.size).astype(kind) if kind.itemsize < 4 else np.arange(p.size, dtype=kind)
 
 
-def _drawn(dtype: str) -> Any:
-    """The dtype that NumPy's generator draws for a dtype of stator."""
-    return np.float64 if dtype == "float64" else np.float32
+def _filled(value: int, be: stator.Backend, p: Plan) -> Other:
+    """NumPy's zeros would write at the first read."""
+    ours = be.zeros if value == 0 else partial(be.full, fill_value=value)
+    numpy = partial(np.full, SHAPES[p.size], value, numpy_dtype(p.dtype))
+    return Other(nothing, partial(ours, SHAPES[p.size], dtype=p.dtype), numpy)
+
+
+def _drawn(name: str, law: str, be: stator.Backend, p: Plan) -> Other:
+    """NumPy's generator draws float64 and float32 only."""
+    ours = partial(getattr(stator.random, name), size=SHAPES[p.size], dtype=p.dtype, device=be)
+    kind = np.float64 if p.dtype == "float64" else np.float32
+    return Other(nothing, ours, partial(getattr(np.random.default_rng(0), law), SHAPES[p.size], kind), random=True)
 
 
 def _target(dtype: str) -> str:
@@ -165,18 +109,18 @@ def _target(dtype: str) -> str:
 LEVELS = (0.1, 0.5, 0.9)
 
 
-def _flat(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _flat(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """A vector of few distinct values."""
     within = Interval(0, 1 if plan.dtype == "bool" else 100, whole=True)
     return (pool.array((plan.size,), plan.dtype, within, turn),)
 
 
-def _boundaries(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _boundaries(plan: Plan, pool: Pool, turn: int) -> Arrays:
     (x,) = arrays(CORE)(plan, pool, turn)
     return np.sort(x[0]), x
 
 
-def _some(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _some(plan: Plan, pool: Pool, turn: int) -> Arrays:
     (x,) = arrays(CORE)(plan, pool, turn)
     return x, x[0].copy()
 
@@ -204,185 +148,125 @@ def _mode(x: Any) -> Any:
     return values[counts.argmax()]
 
 
-OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    "zeros": lambda be, p: Other(
-        nothing,
-        lambda: be.zeros(SHAPES[p.size], dtype=p.dtype),
-        lambda: np.full(SHAPES[p.size], 0, numpy_dtype(p.dtype)),  # np.zeros would write at the first read
-    ),
-    "full": lambda be, p: Other(
-        nothing,
-        lambda: be.full(SHAPES[p.size], 3, dtype=p.dtype),
-        lambda: np.full(SHAPES[p.size], 3, numpy_dtype(p.dtype)),
-    ),
+ONE, SLOPE = arrays(CORE), arrays(CORE, UNIT)
+OTHERS: Others = {
+    "zeros": partial(_filled, 0),
+    "full": partial(_filled, 3),
     "arange": lambda be, p: Other(nothing, lambda: be.arange(p.size, dtype=p.dtype), partial(_arange, p)),
-    "copy": lambda be, p: Other(
-        arrays(CORE), stator.copy, lambda x: np.array(x, order="C"), lambda x: x.contiguous().clone()
-    ),
+    "copy": Other(ONE, None, lambda x: np.array(x, order="C"), lambda x: x.contiguous().clone()),
     "astype": lambda be, p: Other(
-        arrays(CORE),
-        lambda x: stator.astype(x, _target(p.dtype)),
-        lambda x: x.astype(_target(p.dtype)),
+        ONE, lambda x: stator.astype(x, _target(p.dtype)), lambda x: x.astype(_target(p.dtype))
     ),
-    "frexp": lambda be, p: Other(arrays(CORE), stator.frexp, lambda x: np.frexp(x)[0], lambda x: x.frexp()),
-    "take": lambda be, p: Other(
+    "frexp": Other(ONE, torch=lambda x: x.frexp()),
+    "take": Other(
         with_rows,
         lambda x, i: stator.take(x, i, axis=0),
         lambda x, i: np.take(x, i, axis=0),
         lambda x, i: x.index_select(0, i),
     ),
-    "softmax": lambda be, p: Other(arrays(CORE), stator.nn.softmax, _softmax, lambda x: x.softmax(-1)),
-    "softmin": lambda be, p: Other(arrays(CORE), stator.nn.softmin, lambda x: _softmax(-x), lambda x: (-x).softmax(-1)),
-    "softmin_backward": lambda be, p: Other(
-        arrays(CORE, Interval(0, 1)),
-        stator.nn.softmin_backward,
-        lambda g, y: y * (np.sum(g * y, axis=-1, keepdims=True) - g),
-    ),
-    "gumbel_softmax": lambda be, p: Other(
-        arrays(CORE), lambda x: stator.nn.gumbel_softmax(x, rng=7)[0], _gumbel_softmax, random=True
-    ),
-    "gumbel_softmax_backward": lambda be, p: Other(
-        arrays(CORE, Interval(0, 1)),
-        stator.nn.gumbel_softmax_backward,
-        lambda g, y: y * (g - np.sum(g * y, axis=-1, keepdims=True)),
-    ),
-    "log_softmax": lambda be, p: Other(arrays(CORE), stator.nn.log_softmax, _log_softmax, lambda x: x.log_softmax(-1)),
-    "softmax_backward": lambda be, p: Other(
-        arrays(CORE, Interval(0, 1)),
-        stator.nn.softmax_backward,
-        lambda g, y: y * (g - np.sum(g * y, axis=-1, keepdims=True)),
-    ),
-    "log_softmax_backward": lambda be, p: Other(
-        arrays(CORE, Interval(-4, 0)),
-        stator.nn.log_softmax_backward,
-        lambda g, y: g - np.exp(y) * np.sum(g, axis=-1, keepdims=True),
-    ),
-    "cross_entropy": lambda be, p: Other(_logits, stator.nn.cross_entropy, _cross_entropy),
+    "softmax": Other(ONE, None, _softmax, lambda x: x.softmax(-1)),
+    "softmin": Other(ONE, None, lambda x: _softmax(-x), lambda x: (-x).softmax(-1)),
+    "softmin_backward": Other(SLOPE),
+    "gumbel_softmax": Other(ONE, lambda x: nn.gumbel_softmax(x, rng=7)[0], _gumbel_softmax, random=True),
+    "gumbel_softmax_backward": Other(SLOPE, None, oracles.softmax_backward),
+    "log_softmax": Other(ONE, None, _log_softmax, lambda x: x.log_softmax(-1)),
+    "softmax_backward": Other(SLOPE),
+    "log_softmax_backward": Other(arrays(CORE, Interval(-4, 0))),
+    "cross_entropy": Other(with_columns, None, _cross_entropy),
     "cross_entropy_backward": lambda be, p: Other(
-        _logits, partial(stator.nn.cross_entropy_backward, be.full((), 1, dtype=p.dtype)), _cross_entropy_backward
+        with_columns, partial(nn.cross_entropy_backward, be.full((), 1, dtype=p.dtype)), _cross_entropy_backward
     ),
     "sum_backward": lambda be, p: Other(
-        _column,
-        lambda g: stator.nn.sum_backward(g, SHAPES[p.size], 1),
+        COLUMN,
+        lambda g: nn.sum_backward(g, SHAPES[p.size], 1),
         lambda g: np.array(np.broadcast_to(g[:, None], SHAPES[p.size])),
         lambda g: g[:, None].expand(SHAPES[p.size]).contiguous(),
     ),
     "mean_backward": lambda be, p: Other(
-        _column,
-        lambda g: stator.nn.mean_backward(g, SHAPES[p.size], 1),
+        COLUMN,
+        lambda g: nn.mean_backward(g, SHAPES[p.size], 1),
         lambda g: np.array(np.broadcast_to((g / SHAPES[p.size][1])[:, None], SHAPES[p.size])),
         lambda g: (g / SHAPES[p.size][1])[:, None].expand(SHAPES[p.size]).contiguous(),
     ),
-    "prod_backward": lambda be, p: Other(
-        _column_and_factors,
-        lambda g, x: stator.nn.prod_backward(g, x, 1),
-        lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # correct where no factor is 0
+    "prod_backward": Other(
+        _column_and_factors, lambda g, x: nn.prod_backward(g, x, 1), lambda g, x: oracles.prod_backward(g, x, 1)
     ),
-    "index_get": lambda be, p: Other(with_rows, lambda x, i: x[i], lambda x, i: x[i], lambda x, i: x[i]),
-    "index_put": lambda be, p: Other(with_rows, _ours_put, _ours_put),
-    "take_along_axis": lambda be, p: Other(
+    "index_get": Other(with_rows, *[lambda x, i: x[i]] * 3),
+    "index_put": Other(with_rows, _put, _put),
+    "take_along_axis": Other(
         with_positions,
         lambda x, y, i: stator.take_along_axis(x, i, axis=1),
         lambda x, y, i: np.take_along_axis(x, i, 1),
         lambda x, y, i: x.gather(1, i),
     ),
-    "scatter_add": lambda be, p: Other(
+    "scatter_add": Other(
         with_positions,
         lambda x, y, i: stator.scatter_add(x, 1, i, y),
         lambda x, y, i: _at(np.add, x, i, y),
         lambda x, y, i: x.scatter_add(1, i, y),
     ),
-    "segment_sum": lambda be, p: Other(
-        with_rows,
-        lambda x, i: stator.segment_sum(x, i, len(x)),
-        lambda x, i: segments(np.add, 0, x, i),
-    ),
-    "masked_fill": lambda be, p: Other(
+    "segment_sum": Other(with_rows, lambda x, i: stator.segment_sum(x, i, len(x)), partial(segments, np.add, 0)),
+    "masked_fill": Other(
         with_mask,
         lambda x, m: stator.masked_fill(x, m, 1),
         lambda x, m: np.where(m, x.dtype.type(1), x),
         lambda x, m: x.masked_fill(m, 1),
     ),
-    "masked_select": lambda be, p: Other(with_mask, stator.masked_select, lambda x, m: x[m], lambda x, m: x[m]),
-    "nonzero": lambda be, p: Other(
+    "masked_select": Other(with_mask, None, *[lambda x, m: x[m]] * 2),
+    "nonzero": Other(
         with_mask, lambda x, m: stator.nonzero(m)[0], lambda x, m: np.nonzero(m)[0], lambda x, m: m.nonzero()
     ),
-    "cdist": lambda be, p: Other(
-        _points,
-        stator.cdist,
+    "cdist": Other(
+        POINTS,
+        None,
         lambda a, b: np.sqrt(np.sum(np.square(a[:, None] - b), axis=-1)),
         lambda a, b: a.cdist(b, compute_mode="donot_use_mm_for_euclid_dist"),
     ),
-    "matmul": lambda be, p: Other(_matrices, stator.matmul, lambda a, b: a @ b, lambda a, b: a @ b),
-    "sort": lambda be, p: Other(arrays(CORE), stator.sort, np.sort, lambda x: x.sort(-1).values),
-    "argsort": lambda be, p: Other(
-        arrays(CORE), stator.argsort, lambda x: np.argsort(x, kind="stable"), lambda x: x.argsort(-1, stable=True)
-    ),
-    "topk": lambda be, p: Other(
-        arrays(CORE), lambda x: stator.topk(x, 10).values, lambda x: _top(x, 10), lambda x: x.topk(10, -1).values
-    ),
-    "partition": lambda be, p: Other(
-        arrays(CORE), lambda x: stator.partition(x, 9)[..., 9], lambda x: np.partition(x, 9)[..., 9]
-    ),
-    "kthvalue": lambda be, p: Other(
-        arrays(CORE),
+    "matmul": Other(squares(2), None, *[lambda a, b: a @ b] * 2),
+    "sort": Other(ONE, None, np.sort, lambda x: x.sort(-1).values),
+    "argsort": Other(ONE, None, lambda x: np.argsort(x, kind="stable"), lambda x: x.argsort(-1, stable=True)),
+    "topk": Other(ONE, lambda x: stator.topk(x, 10).values, lambda x: _top(x, 10), lambda x: x.topk(10, -1).values),
+    "partition": Other(ONE, lambda x: stator.partition(x, 9)[..., 9], lambda x: np.partition(x, 9)[..., 9]),
+    "kthvalue": Other(
+        ONE,
         lambda x: stator.kthvalue(x, 10).values,
         lambda x: np.partition(x, 9)[..., 9],
         lambda x: x.kthvalue(10, -1).values,
     ),
-    "median": lambda be, p: Other(
-        arrays(CORE), lambda x: stator.median(x, axis=-1), lambda x: np.median(x.astype(np.float64), axis=-1)
-    ),
-    "quantile": lambda be, p: Other(
-        arrays(CORE),
+    "median": Other(ONE, lambda x: stator.median(x, axis=-1), lambda x: np.median(x.astype(np.float64), axis=-1)),
+    "quantile": Other(
+        ONE,
         lambda x: stator.quantile(x, LEVELS, axis=-1),
         lambda x: np.quantile(x.astype(np.float64), LEVELS, axis=-1),
     ),
-    "mode": lambda be, p: Other(_flat, lambda x: stator.mode(x).values, _mode, lambda x: x.mode(-1).values),
-    "searchsorted": lambda be, p: Other(_boundaries, stator.searchsorted, np.searchsorted),
-    "isin": lambda be, p: Other(_some, stator.isin, np.isin),
-    "unique_all": lambda be, p: Other(
+    "mode": Other(_flat, lambda x: stator.mode(x).values, _mode, lambda x: x.mode(-1).values),
+    "searchsorted": Other(_boundaries),
+    "isin": Other(_some),
+    "unique_all": Other(
         _flat,
         lambda x: stator.unique_all(x).values,
         lambda x: np.unique(x, return_index=True, return_inverse=True, return_counts=True)[0],
     ),
-    "unique_counts": lambda be, p: Other(
+    "unique_counts": Other(
         _flat, lambda x: stator.unique_counts(x).counts, lambda x: np.unique(x, return_counts=True)[1]
     ),
-    "unique_inverse": lambda be, p: Other(
+    "unique_inverse": Other(
         _flat, lambda x: stator.unique_inverse(x).inverse_indices, lambda x: np.unique(x, return_inverse=True)[1]
     ),
-    "unique_values": lambda be, p: Other(_flat, stator.unique_values, np.unique, lambda x: x.unique()),
-    "unique_consecutive": lambda be, p: Other(
+    "unique_values": Other(_flat, None, np.unique, lambda x: x.unique()),
+    "unique_consecutive": Other(
         _flat,
         lambda x: stator.unique_consecutive(x).values,
         _runs,
         lambda x: x.unique_consecutive(return_inverse=True, return_counts=True)[0],
     ),
-    "histc": lambda be, p: Other(
-        arrays(CORE), lambda x: stator.histc(x, 50, min=-3, max=3), _histc, lambda x: x.histc(50, -3, 3)
-    ),
-    "histogram": lambda be, p: Other(
-        arrays(CORE),
+    "histc": Other(ONE, lambda x: stator.histc(x, 50, min=-3, max=3), _histc, lambda x: x.histc(50, -3, 3)),
+    "histogram": Other(
+        ONE,
         lambda x: stator.histogram(x, 48, range=(-3, 3)).hist,
         lambda x: np.histogram(x, 48, range=(-3, 3))[0],
     ),
-    "bincount": lambda be, p: Other(_flat, stator.bincount, np.bincount, lambda x: x.bincount()),
-    "uniform": lambda be, p: Other(
-        nothing,
-        lambda: stator.random.uniform(size=SHAPES[p.size], dtype=p.dtype, device=be),
-        partial(np.random.default_rng(0).random, SHAPES[p.size], _drawn(p.dtype)),
-        random=True,
-    ),
-    "normal": lambda be, p: Other(
-        nothing,
-        lambda: stator.random.normal(size=SHAPES[p.size], dtype=p.dtype, device=be),
-        partial(np.random.default_rng(0).standard_normal, SHAPES[p.size], _drawn(p.dtype)),
-        random=True,
-    ),
-    **{
-        name: partial(lambda case, be, p: Other(*case), case)
-        for name, case in (CASES | NORMS | POOLS | BLOCKS | QUANTIZED | RECURRENT).items()
-    },
-    **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
+    "bincount": Other(_flat, torch=lambda x: x.bincount()),
+    "uniform": partial(_drawn, "uniform", "random"),
+    "normal": partial(_drawn, "normal", "standard_normal"),
 }

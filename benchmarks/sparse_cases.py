@@ -10,10 +10,8 @@ import numpy as np
 
 import stator
 
-from .cases import Plan
-from .domains import Interval
-from .inputs import Pool
-from .others import CORE, MATRIX, Other, arrays, nothing
+from .cases import Other, Others, Plan
+from .inputs import CORE, ONE, arrays, nothing, shaped, squares
 
 
 def _sparse(be: stator.Backend, p: Plan) -> tuple[Any, stator.sparse.CSR]:
@@ -29,9 +27,7 @@ def _sparse(be: stator.Backend, p: Plan) -> tuple[Any, stator.sparse.CSR]:
     return on.to_scipy(), on  # the same values, rounded
 
 
-def _over_sparse(
-    ours: Callable[[Any], stator.Array], scipy: Callable[[Any], Any]
-) -> Callable[[stator.Backend, Plan], Other]:
+def _over_sparse(ours: Callable[[Any], Any], scipy: Callable[[Any], Any]) -> Any:
     """The case of an op whose only operand is a sparse matrix."""
 
     def case(be: stator.Backend, p: Plan) -> Other:
@@ -43,12 +39,8 @@ def _over_sparse(
 
 def _times_dense(be: stator.Backend, p: Plan) -> Other:
     host, on = _sparse(be, p)
-    shape = (on.shape[1], 16)
-    return Other(
-        lambda plan, pool, turn: (pool.array(shape, plan.dtype, Interval(-1, 1), turn, plan.layout),),
-        lambda b: on @ b,
-        lambda b: host @ b.astype(host.dtype),
-    )
+    dense = shaped(lambda _: [(on.shape[1], 16)], ONE, turned=True)
+    return Other(dense, lambda b: on @ b, lambda b: host @ b.astype(host.dtype))
 
 
 def _product(be: stator.Backend, p: Plan) -> Other:
@@ -66,7 +58,7 @@ def _sampled(be: stator.Backend, p: Plan) -> Other:
     host, on = _sparse(be, p)
     n, row, col = on.shape[0], host.tocoo().row, host.tocoo().col
     return Other(
-        lambda plan, pool, turn: tuple(pool.array((n, 16), plan.dtype, Interval(-1, 1), 2 * turn + k) for k in (0, 1)),
+        shaped(lambda _: [(n, 16)] * 2, ONE),
         lambda x, y: stator.sparse.sddmm(on, x, y.T).data,
         lambda x, y: np.einsum("ij,ij->i", x[row], y[col]),
     )
@@ -82,7 +74,7 @@ def _triangular(be: stator.Backend, p: Plan) -> Other:
     lower = lower.astype(host.dtype)
     on = stator.sparse.from_scipy(lower, dtype=p.dtype, device=be)
     return Other(
-        lambda plan, pool, turn: (pool.array((n, 4), plan.dtype, Interval(-1, 1), turn, plan.layout),),
+        shaped(lambda _: [(n, 4)], ONE, turned=True),
         lambda b: stator.sparse.spsolve_triangular(on, b),
         lambda b: spsolve_triangular(lower, b),
     )
@@ -97,12 +89,7 @@ def _pruned(x: Any, axis: int) -> Any:
     return np.ascontiguousarray(np.moveaxis(out.reshape(turned), -1, axis))
 
 
-def _square(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    n = MATRIX[plan.size]
-    return tuple(pool.array((n, n), plan.dtype, Interval(-1, 1), 2 * turn + k, plan.layout) for k in (0, 1))
-
-
-def _dense_of(kind: str) -> Callable[[stator.Backend, Plan], Other]:
+def _dense_of(kind: str) -> Any:
     """The case of a conversion, with at most 2048 rows, since the dense matrix grows with their square."""
 
     def case(be: stator.Backend, p: Plan) -> Other:
@@ -113,11 +100,9 @@ def _dense_of(kind: str) -> Callable[[stator.Backend, Plan], Other]:
     return case
 
 
-SPARSE: dict[str, Callable[[stator.Backend, Plan], Other]] = {
+SPARSE: Others = {
     "csr_matmul": _times_dense,
-    "csr_from_dense": lambda be, p: Other(
-        arrays(CORE), lambda x: stator.sparse.csr_from_dense(x).data, lambda x: x[x != 0]
-    ),
+    "csr_from_dense": Other(arrays(CORE), lambda x: stator.sparse.csr_from_dense(x).data, lambda x: x[x != 0]),
     "csr_to_csc": _over_sparse(lambda a: a.to_csc().data, lambda a: a.tocsc().data),
     "coo_to_csr": _over_sparse(lambda a: a.to_coo().T.to_csr().data, lambda a: a.tocoo().T.tocsr().data),
     "csr_to_coo": _over_sparse(lambda a: a.to_coo().row, lambda a: a.tocoo().row),
@@ -127,8 +112,6 @@ SPARSE: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "spgemm": _product,
     "sddmm": _sampled,
     "spsolve_triangular": _triangular,
-    "prune_2to4": lambda be, p: Other(
-        lambda plan, pool, turn: _square(plan, pool, turn)[:1], stator.sparse.prune_2to4, lambda x: _pruned(x, -1)
-    ),
-    "matmul_2to4": lambda be, p: Other(_square, stator.sparse.matmul_2to4, lambda a, b: a @ _pruned(b, -2)),
+    "prune_2to4": Other(squares(1), None, lambda x: _pruned(x, -1)),
+    "matmul_2to4": Other(squares(2), None, lambda a, b: a @ _pruned(b, -2)),
 }

@@ -27,6 +27,7 @@ PRODUCTS = ("prod", "cumulative_prod")
 
 numpy_dtype = reference.numpy_dtype
 tolerance: Callable[[str], tuple[int, int]] = shared.tolerance
+function: Callable[[str], Callable[..., Any]] = shared.function
 
 
 def kind(name: str) -> str:
@@ -59,13 +60,13 @@ def operands(name: str) -> tuple[Any, ...]:
 
 def ours(name: str) -> Callable[..., Any]:
     """stator's function of the op's arrays, with the numbers among its operands bound."""
-    case, function = shared.case(name), shared.function(name)
+    case, call = shared.case(name), function(name)
     given = numbers(name)
     plain = given[: len(given) - len(case.keywords)]
     named = dict(zip(case.keywords, given[len(plain) :], strict=True))
     if plain:
-        return lambda *x, **more: function(*x, *plain, **named, **case.ours, **more)
-    return partial(function, **named, **case.ours) if named or case.ours else function
+        return lambda *x, **more: call(*x, *plain, **named, **case.ours, **more)
+    return partial(call, **named, **case.ours) if named or case.ours else call
 
 
 def numbers(name: str) -> tuple[float, ...]:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .numpy_peer import SELU
 from .table import TABLE, kind, numbers
+
+
+class Imported:
+    """A module that is imported at its first use, since it may not be installed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
+
+
+torch: Any = Imported("torch")
+functional: Any = Imported("torch.nn.functional")
 
 # Ops that have another name in PyTorch; those that need more than a name are functions of torch.
 RENAMED = {
@@ -154,4 +168,4 @@ def cupy_call(name: str) -> Callable[..., Any] | None:
     """CuPy's function of the op, which has the name that NumPy or SciPy gives it."""
     place, _, attribute = TABLE[name]["oracle"].rpartition(".")
     module = {"numpy": "cupy", "numpy.linalg": "cupy.linalg", "scipy.special": "cupyx.scipy.special"}.get(place)
-    return getattr(importlib.import_module(module), attribute, None) if module else None
+    return getattr(import_module(module), attribute, None) if module else None

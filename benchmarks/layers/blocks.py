@@ -9,38 +9,22 @@ import numpy as np
 
 import stator
 
-from ..cases import Plan
-from ..domains import Interval
-from ..inputs import SHAPES, Pool
+from ..cases import Other, Others, Plan
+from ..inputs import CORE, POSITIVE, Arrays, Draw, Pool, arrays, squares
+from ..torch_peer import functional as F
 
-Arrays = tuple[np.ndarray, ...]
-Draw = Callable[[Plan, Pool, int], Arrays]
 nn = stator.nn
-SIDE = {1_000: 32, 1_000_000: 500, 1 << 24: 2048}
-
-
-def matrices(count: int) -> Draw:
-    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
-        every = range(count * turn, count * (turn + 1))
-        return tuple(pool.array(shape, plan.dtype, Interval(-4, 4), k, plan.layout) for k in every)
-
-    return draw
+TWO, THREE = arrays(CORE, CORE), arrays(CORE, CORE, CORE)
 
 
 def weights(count: int) -> Draw:
     """Matrices, and a number for each row and for each column."""
 
     def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        drawn = matrices(count)(plan, pool, turn)
-        return *drawn, *(pool.array((n,), plan.dtype, Interval(0.5, 2), turn) for n in drawn[0].shape)
+        drawn = arrays(*[CORE] * count)(plan, pool, turn)
+        return *drawn, *(pool.array((n,), plan.dtype, POSITIVE, turn) for n in drawn[0].shape)
 
     return draw
-
-
-def products(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    n = SIDE[plan.size]
-    return tuple(pool.array((n, n), plan.dtype, Interval(-1, 1), 3 * turn + k, plan.layout) for k in range(3))
 
 
 def _sigmoid(x: Any) -> Any:
@@ -66,7 +50,7 @@ def _halves(x: Any) -> Any:
 
 
 def _glu_slope(g: Any, x: Any) -> Any:
-    a, b = _halves(x)
+    (g, _), (a, b) = _halves(g), _halves(x)
     return np.concatenate([g * _sigmoid(b), g * a * _sigmoid(b) * (1 - _sigmoid(b))], axis=-1)
 
 
@@ -74,7 +58,7 @@ def _length(v: Any) -> Any:
     return np.sqrt(np.sum(v * v, axis=1, keepdims=True))
 
 
-def _weight_slope(g: Any, v: Any, rows: Any) -> Any:
+def _weight_slope(g: Any, v: Any, rows: Any, _: Any) -> Any:
     unit = v / _length(v)
     return rows[:, None] / _length(v) * (g - unit * np.sum(g * unit, axis=1, keepdims=True))
 
@@ -86,114 +70,58 @@ def _spectral(w: Any, u: Any, v: Any) -> Any:
 
 
 def _even(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Of arrays whose last extent is even."""
-
-    def of(*given: Any) -> Any:
-        return call(*(x[..., : x.shape[-1] // 2 * 2] for x in given))
-
-    return of
+    """Of an array whose last extent is even."""
+    return lambda x: call(x[..., : x.shape[-1] // 2 * 2])
 
 
-def _torch(name: str) -> Callable[..., Any]:
-    def call(*operands: Any) -> Any:
-        import torch
-
-        return getattr(_Torch, name)(torch.nn.functional, *operands)
-
-    return call
-
-
-class _Torch:
-    """Calls of torch, which is imported where it is installed."""
-
-    @staticmethod
-    def swiglu(F: Any, gate: Any, up: Any) -> Any:
-        return F.silu(gate) * up
-
-    @staticmethod
-    def geglu(F: Any, gate: Any, up: Any) -> Any:
-        return F.gelu(gate, approximate="tanh") * up
-
-    @staticmethod
-    def glu(F: Any, x: Any) -> Any:
-        return F.glu(x)
-
-    @staticmethod
-    def dropout_add(F: Any, x: Any, residual: Any) -> Any:
-        return F.dropout(x, 0.5) + residual
-
-    @staticmethod
-    def weight_norm(F: Any, v: Any, rows: Any, columns: Any) -> Any:
-        return v * (rows[:, None] / v.norm(dim=1, keepdim=True))
-
-
-CASES: dict[str, tuple[Any, ...]] = {
-    "glu": (
-        matrices(1),
+BLOCKS: Others = {
+    "glu": Other(
+        arrays(CORE),
         _even(nn.glu),
-        _even(lambda x: _halves(x)[0] * _sigmoid(_halves(x)[1])),
-        _even(_torch("glu")),
+        lambda x: _halves(x)[0] * _sigmoid(_halves(x)[1]),
+        _even(lambda x: F.glu(x)),
     ),
-    "glu_backward": (
-        matrices(2),
-        lambda g, x: nn.glu_backward(_halves(g)[0], x[..., : x.shape[-1] // 2 * 2]),
-        lambda g, x: _glu_slope(_halves(g)[0], x),
-        None,
+    "glu_backward": Other(TWO, lambda g, x: nn.glu_backward(_halves(g)[0], x[..., : x.shape[-1] // 2 * 2]), _glu_slope),
+    "swiglu": Other(TWO, None, lambda gate, up: gate * _sigmoid(gate) * up, lambda gate, up: F.silu(gate) * up),
+    "swiglu_backward": Other(
+        THREE, lambda *x: nn.swiglu_backward(*x)[0], lambda g, gate, up: g * up * _silu_slope(gate)
     ),
-    "swiglu": (matrices(2), nn.swiglu, lambda gate, up: gate * _sigmoid(gate) * up, _torch("swiglu")),
-    "swiglu_backward": (
-        matrices(3),
-        lambda g, gate, up: nn.swiglu_backward(g, gate, up)[0],
-        lambda g, gate, up: g * up * _silu_slope(gate),
-        None,
-    ),
-    "geglu": (
-        matrices(2),
+    "geglu": Other(
+        TWO,
         lambda gate, up: nn.geglu(gate, up, approximate="tanh"),
         lambda gate, up: gate * _tanh_gate(gate) * up,
-        _torch("geglu"),
+        lambda gate, up: F.gelu(gate, approximate="tanh") * up,
     ),
-    "geglu_backward": (
-        matrices(3),
-        lambda g, gate, up: nn.geglu_backward(g, gate, up, approximate="tanh")[0],
+    "geglu_backward": Other(
+        THREE,
+        lambda *x: nn.geglu_backward(*x, approximate="tanh")[0],
         lambda g, gate, up: g * up * _geglu_slope(gate),
-        None,
     ),
-    "dropout_add": (
-        matrices(2),
+    "dropout_add": Other(
+        TWO,
         lambda x, r: nn.dropout_add(x, r, 0.5, rng=7)[0],
         lambda x, r: np.where(np.random.default_rng(0).random(x.shape, np.float32) < 0.5, 0, 2 * x) + r,
-        _torch("dropout_add"),
-        True,
+        lambda x, r: F.dropout(x, 0.5) + r,
+        random=True,
     ),
-    "weight_norm": (
+    "weight_norm": Other(
         weights(1),
-        lambda v, rows, columns: nn.weight_norm(v, rows)[0],
-        lambda v, rows, columns: rows[:, None] * v / _length(v),
-        _torch("weight_norm"),
+        lambda v, rows, _: nn.weight_norm(v, rows)[0],
+        lambda v, rows, _: rows[:, None] * v / _length(v),
+        lambda v, rows, _: v * (rows[:, None] / v.norm(dim=1, keepdim=True)),
     ),
-    "weight_norm_backward": (
-        weights(2),
-        lambda g, v, rows, columns: nn.weight_norm_backward(g, v, rows)[0],
-        lambda g, v, rows, columns: _weight_slope(g, v, rows),
-        None,
+    "weight_norm_backward": Other(
+        weights(2), lambda g, v, rows, _: nn.weight_norm_backward(g, v, rows)[0], _weight_slope
     ),
-    "spectral_norm": (
-        weights(1),
-        lambda w, u, v: nn.spectral_norm(w, u, v)[0],
-        _spectral,
-        None,
-    ),
-    "spectral_norm_backward": (
+    "spectral_norm": Other(weights(1), lambda *x: nn.spectral_norm(*x)[0], _spectral),
+    "spectral_norm_backward": Other(
         weights(2),
         lambda g, w, u, v: nn.spectral_norm_backward(g, w, u, v, u[0]),
         lambda g, w, u, v: (g - np.sum(g * w) * np.outer(u, v)) / u[0],
-        None,
     ),
-    "linear_backward": (
-        products,
-        lambda g, x, w: nn.linear_backward(g, x, w)[0],
+    "linear_backward": Other(
+        squares(3, {1_000: 32, 1_000_000: 500, 1 << 24: 2048}),
+        lambda *x: nn.linear_backward(*x)[0],
         lambda g, x, w: (g @ w, g.T @ x, np.sum(g, axis=0))[0],
-        None,
     ),
 }

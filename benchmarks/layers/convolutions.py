@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
@@ -12,12 +11,11 @@ import numpy as np
 
 import stator
 
-from ..cases import Plan
-from ..inputs import Pool
-from ..others import CORE, Other
-from ..torch_peer import path
+from ..cases import Other, Others, Plan
+from ..inputs import CORE, shaped
+from ..torch_peer import functional as F
+from ..torch_peer import path, torch
 
-Arrays = tuple[np.ndarray, ...]
 nn = stator.nn
 
 
@@ -106,10 +104,7 @@ def _case(axes: int, transposed: bool, backward: bool, be: stator.Backend, plan:
     forward, slope = getattr(nn, name), getattr(nn, f"{name}_backward")
     stride, padding = [layer.stride] * axes, [layer.padding] * axes
 
-    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        shapes = [*[results] * backward, images, layer.weight(axes)]
-        first = len(shapes) * turn
-        return tuple(pool.array(s, plan.dtype, CORE, first + k) for k, s in enumerate(shapes))
+    draw = shaped(lambda _: [*[results] * backward, images, layer.weight(axes)], CORE)
 
     def convolved(x: Any, w: Any) -> Any:
         return _convolved(x, w, **given)
@@ -118,13 +113,9 @@ def _case(axes: int, transposed: bool, backward: bool, be: stator.Backend, plan:
         return _spread(g, w, **given, extents=images[2:])
 
     def theirs(x: Any, w: Any) -> Any:
-        import torch
-
-        return getattr(torch.nn.functional, name)(x, w, **given)
+        return getattr(F, name)(x, w, **given)
 
     def their_slope(g: Any, x: Any, w: Any) -> Any:
-        import torch
-
         one, none = [1] * axes, [0] * axes
         call = torch.ops.aten.convolution_backward
         sizes = [layer.results]
@@ -149,13 +140,9 @@ def _case(axes: int, transposed: bool, backward: bool, be: stator.Backend, plan:
 WINDOWS = LAYERS[2, ""]
 
 
-def _images(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    return (pool.array(WINDOWS.images(2, plan.size, WINDOWS.channels), plan.dtype, CORE, turn),)
-
-
-def _columns(plan: Plan, pool: Pool, turn: int) -> Arrays:
+def _columns(plan: Plan) -> list[tuple[int, ...]]:
     n, rows, *image = WINDOWS.images(2, plan.size, 9 * WINDOWS.channels)
-    return (pool.array((n, rows, int(np.prod(image))), plan.dtype, CORE, turn),)
+    return [(n, rows, int(np.prod(image)))]
 
 
 def _side(columns: Any) -> tuple[int, int]:
@@ -176,24 +163,22 @@ def _folded(columns: Any) -> Any:
     return out[:, :, 1:-1, 1:-1]
 
 
-def _torch_windows(x: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.unfold(x, 3, padding=1)
-
-
-def _torch_folded(x: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.fold(x, _side(x), 3, padding=1)
-
-
-CONVOLUTIONS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
+CONVOLUTIONS: Others = {
     f"conv{'_transpose' * transposed}{axes}d{'_backward' * backward}": partial(_case, axes, transposed, backward)
     for axes in (1, 2, 3)
     for transposed in (False, True)
     for backward in (False, True)
 } | {
-    "unfold": lambda be, p: Other(_images, lambda x: nn.unfold(x, 3, padding=1), _windows, _torch_windows),
-    "fold": lambda be, p: Other(_columns, lambda x: nn.fold(x, _side(x), 3, padding=1), _folded, _torch_folded),
+    "unfold": Other(
+        shaped(lambda p: [WINDOWS.images(2, p.size, WINDOWS.channels)], CORE),
+        lambda x: nn.unfold(x, 3, padding=1),
+        _windows,
+        lambda x: F.unfold(x, 3, padding=1),
+    ),
+    "fold": Other(
+        shaped(_columns, CORE),
+        lambda x: nn.fold(x, _side(x), 3, padding=1),
+        _folded,
+        lambda x: F.fold(x, _side(x), 3, padding=1),
+    ),
 }

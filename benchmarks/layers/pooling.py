@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from layer_loops import weights
 
 import stator
 
-from ..cases import Plan
+from ..cases import Other, Others, Plan
 from ..domains import Interval
-from ..inputs import Pool
+from ..inputs import ONE, Arrays, Draw, Pool, shaped
+from ..torch_peer import functional as F
+from ..torch_peer import torch
 
-Arrays = tuple[np.ndarray, ...]
-Draw = Callable[[Plan, Pool, int], Arrays]
 nn = stator.nn
 IMAGES = {1_000: (1, 64, 4, 4), 1_000_000: (5, 64, 56, 56), 1 << 24: (21, 64, 112, 112)}
 
@@ -22,21 +22,31 @@ IMAGES = {1_000: (1, 64, 4, 4), 1_000_000: (5, 64, 56, 56), 1 << 24: (21, 64, 11
 def images(full: int, halves: int = 0) -> Draw:
     """Images, and images of half their height and width."""
 
-    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    def shapes(plan: Plan) -> list[tuple[int, ...]]:
         n, c, h, w = IMAGES[plan.size]
-        shapes = [(n, c, h, w)] * full + [(n, c, h // 2, w // 2)] * halves
-        first = turn * len(shapes)
-        return tuple(pool.array(s, plan.dtype, Interval(0.5, 4), first + k) for k, s in enumerate(shapes))
+        return [(n, c, h, w)] * full + [(n, c, h // 2, w // 2)] * halves
 
-    return draw
+    return shaped(shapes, Interval(0.5, 4))
 
 
 def indexed(full: int, halves: int) -> Draw:
     """With the indices of the largest element of each block."""
 
     def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        drawn = images(full, halves)(plan, pool, turn)
-        return *drawn, _places(images(1)(plan, pool, turn)[0])
+        (x,) = images(1)(plan, pool, turn)
+        at, (h, w) = np.argmax(_blocks(x), axis=-1), x.shape[2:]
+        rows, columns = np.arange(0, h, 2)[:, None], np.arange(0, w, 2)
+        return *images(full, halves)(plan, pool, turn), (rows + at // 2) * w + columns + at % 2
+
+    return draw
+
+
+def _gridded(full: int) -> Draw:
+    """Images, and as many positions as they have."""
+
+    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
+        n, _, h, w = IMAGES[plan.size]
+        return *images(full)(plan, pool, turn), pool.array((n, h, w, 2), plan.dtype, ONE, turn + 50)
 
     return draw
 
@@ -46,10 +56,16 @@ def _blocks(x: Any) -> Any:
     return x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 1, 2, 4, 3, 5).reshape(n, c, h // 2, w // 2, 4)
 
 
-def _places(x: Any) -> Any:
-    at, (h, w) = np.argmax(_blocks(x), axis=-1), x.shape[2:]
-    rows, columns = np.arange(0, h, 2)[:, None], np.arange(0, w, 2)
-    return (rows + at // 2) * w + columns + at % 2
+def _largest(x: Any) -> Any:
+    return np.max(_blocks(x), axis=-1)
+
+
+def _mean(x: Any) -> Any:
+    return np.mean(_blocks(x), axis=-1)
+
+
+def _mean_slope(x: Any, g: Any) -> Any:
+    return _double(g) / x.dtype.type(4)
 
 
 def _flat(x: Any) -> Any:
@@ -84,26 +100,6 @@ def _smaller(g: Any) -> Any:
     return _line(g.shape[2] // 2, g.dtype).T @ g @ _line(g.shape[3] // 2, g.dtype)
 
 
-def _shuffled(x: Any) -> Any:
-    n, c, h, w = x.shape
-    return x.reshape(n, c // 4, 2, 2, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c // 4, 2 * h, 2 * w)
-
-
-def _unshuffled(x: Any) -> Any:
-    n, c, h, w = x.shape
-    return x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 1, 3, 5, 2, 4).reshape(n, 4 * c, h // 2, w // 2)
-
-
-def _gridded(full: int) -> Draw:
-    """Images, and as many positions as they have."""
-
-    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        n, _, h, w = IMAGES[plan.size]
-        return *images(full)(plan, pool, turn), pool.array((n, h, w, 2), plan.dtype, Interval(-1, 1), turn + 50)
-
-    return draw
-
-
 def _taps(x: Any, grid: Any) -> Any:
     """Of the four elements around each position: the indices in the plane, and the weights."""
     n, _, h, w = x.shape
@@ -129,111 +125,84 @@ def _scattered(grad: Any, x: Any, grid: Any) -> Any:
     return out.reshape(x.shape)
 
 
-def _torch(name: str, *more: Any, **options: Any) -> Callable[..., Any]:
-    """A call of torch, which is imported where it is installed."""
-
-    def call(*operands: Any) -> Any:
-        import torch
-
-        return getattr(torch.nn.functional, name)(*operands, *more, **options)
-
-    return call
-
-
-def _slope(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A gradient of torch, which has no function of its own: call(operator, *operands)."""
-
-    def slope(*operands: Any) -> Any:
-        import torch
-
-        return call(getattr(torch.ops.aten, name), *operands)
-
-    return slope
-
-
-def _mean(x: Any) -> Any:
-    return np.mean(_blocks(x), axis=-1)
-
-
 def _halved(x: Any) -> tuple[int, ...]:
     return tuple(n // 2 for n in x.shape[2:])
 
 
+X = images(1)
 DOUBLE: dict[str, Any] = {"scale_factor": 2.0, "mode": "bilinear"}
-_GRID_SLOPE = _slope("grid_sampler_2d_backward", lambda op, *x: op(*x, 0, 0, False, [True, True])[0])
-CASES: dict[str, tuple[Any, ...]] = {
-    "max_pool": (
-        images(1),
-        lambda x: nn.max_pool2d(x, 2),
-        lambda x: np.max(_blocks(x), axis=-1),
-        _torch("max_pool2d", 2),
-    ),
-    "max_pool_backward": (
+POOLS: Others = {
+    "max_pool": Other(X, lambda x: nn.max_pool2d(x, 2), _largest, lambda x: F.max_pool2d(x, 2)),
+    "max_pool_backward": Other(
         indexed(1, 1),
         lambda x, g, at: nn.max_pool2d_backward(g, x, at, 2),
         lambda x, g, at: _put(g, at),
-        _slope(
-            "max_pool2d_with_indices_backward",
-            lambda op, x, g, at: op(g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, at),
+        lambda x, g, at: torch.ops.aten.max_pool2d_with_indices_backward(
+            g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, at
         ),
     ),
-    "max_unpool": (indexed(0, 1), lambda y, at: nn.max_unpool2d(y, at, 2), _put, _torch("max_unpool2d", 2)),
-    "max_unpool_backward": (
-        indexed(1, 0),
-        nn.max_unpool2d_backward,
-        lambda g, at: np.take_along_axis(_flat(g), _flat(at), -1).reshape(at.shape),
+    "max_unpool": Other(
+        indexed(0, 1), lambda y, at: nn.max_unpool2d(y, at, 2), _put, lambda y, at: F.max_unpool2d(y, at, 2)
     ),
-    "avg_pool": (images(1), lambda x: nn.avg_pool2d(x, 2), _mean, _torch("avg_pool2d", 2)),
-    "avg_pool_backward": (
+    "max_unpool_backward": Other(
+        indexed(1, 0), None, lambda g, at: np.take_along_axis(_flat(g), _flat(at), -1).reshape(at.shape)
+    ),
+    "avg_pool": Other(X, lambda x: nn.avg_pool2d(x, 2), _mean, lambda x: F.avg_pool2d(x, 2)),
+    "avg_pool_backward": Other(
         images(1, 1),
         lambda x, g: nn.avg_pool2d_backward(g, x, 2),
-        lambda x, g: _double(g) / x.dtype.type(4),
-        _slope("avg_pool2d_backward", lambda op, x, g: op(g, x, [2, 2], [2, 2], [0, 0], False, True, None)),
+        _mean_slope,
+        lambda x, g: torch.ops.aten.avg_pool2d_backward(g, x, [2, 2], [2, 2], [0, 0], False, True, None),
     ),
-    "lp_pool": (
-        images(1),
+    "lp_pool": Other(
+        X,
         lambda x: nn.lp_pool2d(x, 2, 2),
         lambda x: np.sqrt(np.sum(np.square(_blocks(x)), axis=-1)),
-        _torch("lp_pool2d", 2, 2),
+        lambda x: F.lp_pool2d(x, 2, 2),
     ),
-    "lp_pool_backward": (
+    "lp_pool_backward": Other(
         images(1, 2),
         lambda x, g, y: nn.lp_pool2d_backward(g, x, y, 2, 2),
         lambda x, g, y: _double(g / y) * x,
     ),
-    "adaptive_avg_pool": (
-        images(1),
+    "adaptive_avg_pool": Other(
+        X,
         lambda x: nn.adaptive_avg_pool2d(x, _halved(x)),
         _mean,
-        lambda x: _torch("adaptive_avg_pool2d")(x, _halved(x)),
+        lambda x: F.adaptive_avg_pool2d(x, _halved(x)),
     ),
-    "adaptive_avg_pool_backward": (
+    "adaptive_avg_pool_backward": Other(
         images(1, 1),
         lambda x, g: nn.adaptive_avg_pool2d_backward(g, x),
-        lambda x, g: _double(g) / x.dtype.type(4),
-        _slope("_adaptive_avg_pool2d_backward", lambda op, x, g: op(g, x)),
+        _mean_slope,
+        lambda x, g: torch.ops.aten._adaptive_avg_pool2d_backward(g, x),
     ),
-    "adaptive_max_pool": (
-        images(1),
+    "adaptive_max_pool": Other(
+        X,
         lambda x: nn.adaptive_max_pool2d(x, _halved(x)),
-        lambda x: np.max(_blocks(x), axis=-1),
-        lambda x: _torch("adaptive_max_pool2d")(x, _halved(x)),
+        _largest,
+        lambda x: F.adaptive_max_pool2d(x, _halved(x)),
     ),
-    "adaptive_max_pool_backward": (
+    "adaptive_max_pool_backward": Other(
         indexed(1, 1),
         lambda x, g, at: nn.adaptive_max_pool2d_backward(g, x, at),
         lambda x, g, at: _put(g, at),
-        _slope("adaptive_max_pool2d_backward", lambda op, x, g, at: op(g, x, at)),
+        lambda x, g, at: torch.ops.aten.adaptive_max_pool2d_backward(g, x, at),
     ),
-    "interpolate": (images(1), lambda x: nn.interpolate(x, **DOUBLE), _larger, _torch("interpolate", **DOUBLE)),
-    "interpolate_backward": (
+    "interpolate": Other(X, lambda x: nn.interpolate(x, **DOUBLE), _larger, lambda x: F.interpolate(x, **DOUBLE)),
+    "interpolate_backward": Other(
         images(1, 1),
         lambda g, x: nn.interpolate_backward(g, x, **DOUBLE),
         lambda g, x: _smaller(g),
-        _slope("upsample_bilinear2d_backward", lambda op, g, x: op(g, g.shape[2:], x.shape, False, 2.0, 2.0)),
+        lambda g, x: torch.ops.aten.upsample_bilinear2d_backward(g, g.shape[2:], x.shape, False, 2.0, 2.0),
     ),
-    "pixel_shuffle": (images(1), lambda x: nn.pixel_shuffle(x, 2), _shuffled, _torch("pixel_shuffle", 2)),
-    "pixel_unshuffle": (images(1), lambda x: nn.pixel_unshuffle(x, 2), _unshuffled, _torch("pixel_unshuffle", 2)),
-    "grid_sample": (_gridded(1), nn.grid_sample, _sampled, _torch("grid_sample", align_corners=False)),
-    "grid_sample_backward": (_gridded(2), lambda *x: nn.grid_sample_backward(*x)[0], _scattered, _GRID_SLOPE),
+    "pixel_shuffle": Other(X, *(lambda x, f=f: f.pixel_shuffle(x, 2) for f in (nn, weights, F))),
+    "pixel_unshuffle": Other(X, *(lambda x, f=f: f.pixel_unshuffle(x, 2) for f in (nn, weights, F))),
+    "grid_sample": Other(_gridded(1), None, _sampled, lambda x, grid: F.grid_sample(x, grid, align_corners=False)),
+    "grid_sample_backward": Other(
+        _gridded(2),
+        lambda *x: nn.grid_sample_backward(*x)[0],
+        _scattered,
+        lambda *x: torch.ops.aten.grid_sampler_2d_backward(*x, 0, 0, False, [True, True])[0],
+    ),
 }

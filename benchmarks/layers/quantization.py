@@ -6,28 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from layer_loops.quantization import search
 
 import stator
 
-from ..cases import Plan
+from ..cases import Other, Others, Plan
 from ..domains import Interval
-from ..inputs import SHAPES, Pool
+from ..inputs import CORE, ONE, SHAPES, Arrays, Pool, shaped
 from ..table import numpy_dtype
+from ..torch_peer import torch
 
-Arrays = tuple[np.ndarray, ...]
 nn = stator.nn
 MATRIX = {1_000: 32, 1_000_000: 512, 1 << 24: 2048}
 WEIGHTS = {1_000: (32, 32), 1_000_000: (1024, 1024), 1 << 24: (4096, 4096)}
 SCALE, ZERO, LOW, HIGH = 0.0625, 3, -20, 20
 BYTES = Interval(1, 100, whole=True)
-
-
-def _arrays(count: int) -> Callable[[Plan, Pool, int], Arrays]:
-    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        shape = SHAPES[plan.size]
-        return tuple(pool.array(shape, plan.dtype, Interval(-4, 4), count * turn + k) for k in range(count))
-
-    return draw
+X, PAIR = (shaped(lambda p, n=n: [SHAPES[p.size]] * n, CORE) for n in (1, 2))
+RANGES = shaped(lambda p: [(p.size,)] * 2, Interval(-4, 0), Interval(1, 4))
 
 
 def _like(plan: Plan) -> np.ndarray:
@@ -54,7 +49,7 @@ def _images(plan: Plan, pool: Pool, turn: int) -> Arrays:
 
 def _started(plan: Plan, pool: Pool, turn: int) -> Arrays:
     kind = np.float64 if plan.dtype == "float64" else np.float32
-    return *_arrays(1)(plan, pool, turn), np.array(np.inf, kind), np.array(-np.inf, kind)
+    return *X(plan, pool, turn), np.array(np.inf, kind), np.array(-np.inf, kind)
 
 
 def _counted(plan: Plan, pool: Pool, turn: int) -> Arrays:
@@ -68,15 +63,6 @@ def _counts(plan: Plan, pool: Pool, turn: int) -> Arrays:
     at = np.arange(2048) - 1023.5
     kind = np.float64 if plan.dtype == "float64" else np.float32
     return np.floor(1000 * np.exp(-((at / 300) ** 2))).astype(np.float32), np.array(-1, kind), np.array(1, kind)
-
-
-def _ranges(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    low, high = (pool.array((plan.size,), plan.dtype, Interval(*r), turn + k) for k, r in enumerate(((-4, 0), (1, 4))))
-    return low, high
-
-
-def _weights(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    return (pool.array(WEIGHTS[plan.size], plan.dtype, Interval(-1, 1), turn),)
 
 
 def _packed(plan: Plan, pool: Pool, turn: int) -> Arrays:
@@ -115,36 +101,6 @@ def _bins(x: Any, counts: Any, low: Any, high: Any) -> Any:
     return np.histogram(x, len(counts), (x.min(), x.max()))[0]
 
 
-def _error(counts: Any, width: float, start: int, end: int) -> float:
-    """The squared error of a histogram whose bins from start to end become 256 levels."""
-    step = width * (end - start + 1) / 256
-    begin = (np.arange(len(counts)) - start) * width
-    first, last = (np.clip(np.floor(x / step), 0, 255) for x in (begin, begin + width))
-    inner = (step / 2) ** 3 - (begin - (first + 0.5) * step) ** 3 + (last - first - 1) * 2 * (step / 2) ** 3
-    return float(np.sum(counts / width * (inner + (begin + width - (last + 0.5) * step) ** 3 + (step / 2) ** 3)) / 3)
-
-
-def _search(counts: Any, low: Any, high: Any) -> Any:
-    width, sums = float(high - low) / len(counts), np.cumsum(counts, dtype=np.float64).tolist()
-    alpha, beta, start, end, least = 0.0, 1.0, 0, len(counts) - 1, np.inf
-    while alpha < beta:
-        left, right = start, end
-        while left < end and sums[left] < (alpha + 1e-5) * sums[-1]:
-            left += 1
-        while right > start and sums[right] > (beta - 1e-5) * sums[-1]:
-            right -= 1
-        by_start = left - start > end - right
-        alpha, beta = (alpha + 1e-5, beta) if by_start else (alpha, beta - 1e-5)
-        moved = (left, end) if by_start else (start, right)
-        if moved == (start, end):
-            continue
-        error = _error(counts, width, *moved)
-        if error > least:
-            break
-        least, (start, end) = error, moved
-    return np.float32(float(low) + width * start)
-
-
 def _numbers(low: Any, high: Any) -> Any:
     low, high = np.minimum(low.astype(np.float32), 0), np.maximum(high.astype(np.float32), 0)
     scale = np.maximum((high - low) / np.float32(255), np.float32(2**-23))
@@ -168,8 +124,8 @@ def _product(a: Any, b: Any, like: Any) -> Any:
     return _rounded(a.astype(np.float32) @ b.astype(np.float32), like)
 
 
-def _convolution(f: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, w, like: f(x, w, SCALE, SCALE, padding=1, **_options(like))
+def _convolution(name: str) -> Callable[..., Any]:
+    return lambda x, w, like: getattr(nn, name)(x, w, SCALE, SCALE, padding=1, **_options(like))
 
 
 def _windows(x: Any, weight: Any, like: Any) -> Any:
@@ -195,73 +151,62 @@ def _int4_linear(x: Any, packed: Any, scale: Any, zero: Any) -> Any:
     return _wide(x) @ (q * _wide(scale)[..., None]).reshape(len(packed), -1).T
 
 
-def _torch_quantized(x: Any) -> Any:
-    import torch
-
-    return torch.quantize_per_tensor(x.float(), SCALE, ZERO, torch.qint8)
-
-
-def _torch_fake(x: Any) -> Any:
-    import torch
-
-    return torch.fake_quantize_per_tensor_affine(x, SCALE, ZERO, LOW, HIGH)
-
-
 def _torch_product(a: Any, b: Any, like: Any) -> Any:
-    import torch
-
     found = torch._int_mm(a, b) * (SCALE * SCALE)
     return (found * 8).round().clamp(-128, 127).to(like.dtype) if like.dtype.itemsize == 1 else found.to(like.dtype)
 
 
-def _torch_range(x: Any, low: Any, high: Any) -> Any:
-    import torch
-
-    return torch.minimum(low, torch.aminmax(x)[0])
-
-
-CASES: dict[str, tuple[Any, ...]] = {
-    "quantize": (
-        _arrays(1),
+QUANTIZED: Others = {
+    "quantize": Other(
+        X,
         lambda x: nn.quantize(x, SCALE, ZERO),
         lambda x: (_steps(x, -128, 127) + ZERO).astype(np.int8),
-        _torch_quantized,
+        lambda x: torch.quantize_per_tensor(x.float(), SCALE, ZERO, torch.qint8),
     ),
-    "dequantize": (
+    "dequantize": Other(
         _codes,
         lambda q, like: nn.dequantize(q, SCALE, ZERO, dtype=like.dtype),
         lambda q, like: ((q.astype(np.float32) - np.float32(ZERO)) * np.float32(SCALE)).astype(like.dtype),
     ),
-    "fake_quantize": (
-        _arrays(1),
+    "fake_quantize": Other(
+        X,
         lambda x: nn.fake_quantize(x, SCALE, ZERO, LOW, HIGH),
         lambda x: (_steps(x, LOW, HIGH) * x.dtype.type(SCALE)).astype(x.dtype),
-        _torch_fake,
+        lambda x: torch.fake_quantize_per_tensor_affine(x, SCALE, ZERO, LOW, HIGH),
     ),
-    "fake_quantize_backward": (
-        _arrays(2),
+    "fake_quantize_backward": Other(
+        PAIR,
         lambda g, x: nn.fake_quantize_backward(g, x, SCALE, ZERO, LOW, HIGH),
         lambda g, x: np.where(_inside(x), g, g.dtype.type(0)),
     ),
-    "quantization_parameters": (_ranges, nn.quantization_parameters, lambda *r: _numbers(*r)[0]),
-    "observe_range": (_started, _observed, lambda x, low, high: np.minimum(low, x.min()), _torch_range),
-    "observe_histogram": (_counted, _histogram, _bins),
-    "histogram_range": (_counts, lambda *x: nn.histogram_range(*x)[0], _search),
-    "quantized_matmul": (
+    "quantization_parameters": Other(RANGES, None, _numbers),
+    "observe_range": Other(
+        _started,
+        _observed,
+        lambda x, low, high: np.minimum(low, x.min()),
+        lambda x, low, high: torch.minimum(low, torch.aminmax(x)[0]),
+    ),
+    "observe_histogram": Other(_counted, _histogram, _bins),
+    "histogram_range": Other(
+        _counts,
+        lambda *x: nn.histogram_range(*x)[0],
+        lambda counts, low, high: np.float32(search(counts, float(low), float(high), 256)[0]),
+    ),
+    "quantized_matmul": Other(
         _matrices,
         lambda a, b, like: nn.quantized_matmul(a, b, SCALE, SCALE, **_options(like)),
         _product,
         _torch_product,
     ),
-    "quantized_linear": (
+    "quantized_linear": Other(
         _matrices,
         lambda x, w, like: nn.quantized_linear(x, w, SCALE, SCALE, **_options(like)),
         lambda x, w, like: _product(x, w.T, like),
         lambda x, w, like: _torch_product(x, w.t(), like),
     ),
-    "quantized_conv1d": (_images, _convolution(nn.quantized_conv1d), _windows),
-    "quantized_conv2d": (_images, _convolution(nn.quantized_conv2d), _windows),
-    "quantized_conv3d": (_images, _convolution(nn.quantized_conv3d), _windows),
-    "quantize_int4": (_weights, lambda w: nn.quantize_int4(w, group_size=32)[0], _int4),
-    "int4_linear": (_packed, nn.int4_linear, _int4_linear),
+    **{f"quantized_conv{n}d": Other(_images, _convolution(f"quantized_conv{n}d"), _windows) for n in (1, 2, 3)},
+    "quantize_int4": Other(
+        shaped(lambda p: [WEIGHTS[p.size]], ONE), lambda w: nn.quantize_int4(w, group_size=32)[0], _int4
+    ),
+    "int4_linear": Other(_packed, None, _int4_linear),
 }

@@ -7,14 +7,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from layer_loops.recurrence import step
 
 import stator
 
-from ..cases import Plan
+from ..cases import Other, Others, Plan
 from ..domains import Interval
-from ..inputs import Pool
+from ..inputs import Arrays, Draw, Pool, Shape, shaped
+from ..table import first
+from ..torch_peer import torch
 
-Arrays = tuple[np.ndarray, ...]
 nn = stator.nn
 GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 # Steps, batch, inputs and hidden units.
@@ -26,63 +28,35 @@ def layer(kind: str, plan: Plan, pool: Pool, turn: int) -> Arrays:
     """The sequences, and the weights and biases, which keep gates apart from where they saturate."""
     steps, batch, inputs, hidden = LAYERS[plan.size]
     g, near = GATES[kind] * hidden, Interval(-1 / hidden**0.5, 1 / hidden**0.5)
-    shapes = ((g, inputs), (g, hidden), (g,), (g,))
-    x = pool.array((steps, batch, inputs), plan.dtype, Interval(-2, 2), 5 * turn)
-    return x, *(pool.array(s, plan.dtype, near, 5 * turn + k) for k, s in enumerate(shapes, 1))
+    shapes = (steps, batch, inputs), (g, inputs), (g, hidden), (g,), (g,)
+    return shaped(lambda _: shapes, Interval(-2, 2), *[near] * 4)(plan, pool, turn)
 
 
-def step(shapes: Callable[[int, int], tuple[tuple[int, int], ...]]) -> Callable[[Plan, Pool, int], Arrays]:
-    def draw(plan: Plan, pool: Pool, turn: int) -> Arrays:
-        found = shapes(*STEPS[plan.size])
-        return tuple(pool.array(s, plan.dtype, Interval(0.1, 0.9), turn * len(found) + k) for k, s in enumerate(found))
-
-    return draw
+def of_step(shapes: Callable[[int, int], list[Shape]]) -> Draw:
+    """shapes: for a batch and a number of hidden units."""
+    return shaped(lambda plan: shapes(*STEPS[plan.size]), Interval(0.1, 0.9))
 
 
-def operands(kind: str) -> Callable[[int, int], tuple[tuple[int, int], ...]]:
-    return lambda b, h: ((b, GATES[kind] * h), (b, GATES[kind] * h), *[(b, h)] * (kind != "rnn"))
+def _next(kind: str, a: Any, b: Any, h: Any = None, c: Any = None) -> tuple[Any, Any, Any]:
+    return step("tanh" if kind == "rnn" else kind, a, b, h, c)
 
 
-def cells(kind: str) -> Callable[[int, int], tuple[tuple[int, int], ...]]:
-    return lambda b, h: ((b, h), (b, h), (GATES[kind] * h, h), (GATES[kind] * h, h))
-
-
-def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
-
-
-def _next(kind: str, a: Any, b: Any, h: Any, c: Any = None) -> tuple[Any, Any, Any]:
-    """The states after a step, and its gates."""
-    if kind == "rnn":
-        h = np.tanh(a + b)
-        return h, c, (h,)
-    if kind == "lstm":
-        i, f, g, o = np.split(a + b, 4, -1)
-        i, f, g, o = _sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)
-        c = f * c + i * g
-        return o * np.tanh(c), c, (i, f, g, o, c)
-    (r, z, n), (hr, hz, hn) = np.split(a, 3, -1), np.split(b, 3, -1)
-    r, z = _sigmoid(r + hr), _sigmoid(z + hz)
-    n = np.tanh(n + r * hn)
-    return n + z * (h - n), c, (r, z, n, hn)
-
-
-def _back(kind: str, gates: Any, grad: Any, of_c: Any, h: Any, c: Any) -> tuple[Any, Any, Any, Any]:
+def _back(kind: str, kept: Any, grad: Any, of_c: Any, h: Any, c: Any) -> tuple[Any, Any, Any, Any]:
     """Gradients of both kinds of gates, of c, and of h but for what goes through the gates, from what was before."""
     if kind == "rnn":
-        slope = grad * (1 - gates[0] ** 2)
+        slope = grad * (1 - kept * kept)
         return slope, slope, of_c, 0 * grad
     if kind == "lstm":
-        i, f, g, o, after = gates
-        y = np.tanh(after)
+        i, f, g, o = np.split(kept, 4, -1)
+        y = np.tanh(f * c + i * g)
         of_c = of_c + grad * o * (1 - y * y)
         slopes = of_c * g * i * (1 - i), of_c * c * f * (1 - f), of_c * i * (1 - g * g), grad * y * o * (1 - o)
         both = np.concatenate(slopes, -1)
         return both, both, of_c * f, 0 * grad
-    r, z, n, hn = gates
+    r, z, n, h, hn = np.split(kept, 5, -1)
     fresh = grad * (1 - z) * (1 - n * n)
-    first = fresh * hn * r * (1 - r), grad * (h - n) * z * (1 - z)
-    return np.concatenate([*first, fresh], -1), np.concatenate([*first, fresh * r], -1), of_c, grad * z
+    gates = fresh * hn * r * (1 - r), grad * (h - n) * z * (1 - z)
+    return np.concatenate([*gates, fresh], -1), np.concatenate([*gates, fresh * r], -1), of_c, grad * z
 
 
 def _run(kind: str, x: Any, w: Any, u: Any, b: Any, d: Any) -> tuple[Any, list[Any]]:
@@ -114,16 +88,12 @@ def _train(kind: str, x: Any, *weights: Any) -> Any:
 
 
 def _torch_layer(kind: str, x: Any, *weights: Any) -> Any:
-    import torch
-
     zeros = x.new_zeros(1, x.shape[1], weights[1].shape[1])
     run = {"rnn": torch.rnn_tanh, "lstm": torch.lstm, "gru": torch.gru}[kind]
     return run(x, (zeros, zeros) if kind == "lstm" else zeros, weights, True, 1, 0.0, x.requires_grad, False, False)[0]
 
 
 def _torch_train(kind: str, *operands: Any) -> Any:
-    import torch
-
     leaves = [a.detach().requires_grad_() for a in operands]
     with torch.enable_grad():
         y = _torch_layer(kind, *leaves)
@@ -131,83 +101,55 @@ def _torch_train(kind: str, *operands: Any) -> Any:
 
 
 def _torch_cell(kind: str, x: Any, h: Any, w: Any, u: Any) -> Any:
-    import torch
-
     if kind == "lstm":
         return torch.lstm_cell(x, (h, h), w, u)[0]
     return (torch.gru_cell if kind == "gru" else torch.rnn_tanh_cell)(x, h, w, u)
 
 
-def _first(call: Callable[..., Any]) -> Callable[..., Any]:
-    def first(*given: Any) -> Any:
-        found = call(*given)
-        return found[0] if isinstance(found, tuple) else found
-
-    return first
-
-
-def _pointwise(kind: str, a: Any, b: Any, *state: Any) -> Any:
-    return _next(kind, a, b, *(state or (None,)), *state)[0]
-
-
-def _cell(kind: str, x: Any, h: Any, w: Any, u: Any) -> Any:
-    return _next(kind, x @ w.T, h @ u.T, h, h)[0]
-
-
 def _our_cell(kind: str, x: Any, h: Any, w: Any, u: Any) -> Any:
-    return _first(getattr(nn, f"{kind}_cell"))(x, (h, h) if kind == "lstm" else h, w, u)
+    return first(getattr(nn, f"{kind}_cell")(x, (h, h) if kind == "lstm" else h, w, u))
 
 
-CASES: dict[str, tuple[Any, ...]] = {
-    "gru_pointwise_backward": (
-        step(lambda b, h: ((b, h), (b, 5 * h))),
-        _first(nn.gru_pointwise_backward),
-        lambda g, s: _gru_slopes(g, s),
+def _cases(kind: str) -> Others:
+    n, states = GATES[kind], kind != "rnn"
+    weights = partial(layer, kind)
+    return {
+        f"{kind}_pointwise": Other(
+            of_step(lambda b, h: [(b, n * h)] * 2 + [(b, h)] * states),
+            lambda *x: first(getattr(nn, f"{kind}_pointwise")(*x)),
+            lambda a, b, *state: _next(kind, a, b, *state * 2)[0],
+        ),
+        f"{kind}_cell": Other(
+            of_step(lambda b, h: [(b, h)] * 2 + [(n * h, h)] * 2),
+            partial(_our_cell, kind),
+            lambda x, h, w, u: _next(kind, x @ w.T, h @ u.T, h, h)[0],
+            partial(_torch_cell, kind),
+        ),
+        kind: Other(
+            weights,
+            lambda x, *w: getattr(nn, kind)(x, None, w)[0],
+            lambda *x: _run(kind, *x)[0],
+            partial(_torch_layer, kind),
+        ),
+        f"{kind}_backward": Other(
+            weights, partial(_train, kind), partial(_gradient, kind), partial(_torch_train, kind)
+        ),
+    }
+
+
+RECURRENT: Others = {
+    "gru_pointwise_backward": Other(
+        of_step(lambda b, h: [(b, h), (b, 5 * h)]),
+        lambda *x: nn.gru_pointwise_backward(*x)[0],
+        lambda g, kept: _back("gru", kept, g, 0, None, None)[0],
     ),
-    "lstm_pointwise_backward": (
-        step(lambda b, h: ((b, h), (b, h), (b, h), (b, 4 * h))),
-        _first(nn.lstm_pointwise_backward),
-        lambda g, k, c, s: _lstm_slopes(g, k, c, s),
+    "lstm_pointwise_backward": Other(
+        of_step(lambda b, h: [(b, h)] * 3 + [(b, 4 * h)]),
+        lambda *x: nn.lstm_pointwise_backward(*x)[0],
+        lambda g, of_c, c, kept: _back("lstm", kept, g, of_c, None, c)[0],
     ),
-    "rnn_pointwise_backward": (
-        step(lambda b, h: ((b, h), (b, h))),
-        nn.rnn_pointwise_backward,
-        lambda g, h: g * (1 - h * h),
-    ),
+    "rnn_pointwise_backward": Other(of_step(lambda b, h: [(b, h)] * 2), None, lambda g, h: g * (1 - h * h)),
+    **_cases("rnn"),
+    **_cases("lstm"),
+    **_cases("gru"),
 }
-
-
-def _gru_slopes(g: Any, s: Any) -> Any:
-    r, z, n, h, hn = np.split(s, 5, -1)
-    return _back("gru", (r, z, n, hn), g, 0, h, None)[0]
-
-
-def _lstm_slopes(g: Any, k: Any, c: Any, s: Any) -> Any:
-    i, f, n, o = np.split(s, 4, -1)
-    return _back("lstm", (i, f, n, o, f * c + i * n), g, k, None, c)[0]
-
-
-for _kind in GATES:
-    CASES[f"{_kind}_pointwise"] = (
-        step(operands(_kind)),
-        _first(getattr(nn, f"{_kind}_pointwise")),
-        partial(_pointwise, _kind),
-    )
-    CASES[f"{_kind}_cell"] = (
-        step(cells(_kind)),
-        partial(_our_cell, _kind),
-        partial(_cell, _kind),
-        partial(_torch_cell, _kind),
-    )
-    CASES[_kind] = (
-        partial(layer, _kind),
-        lambda x, *w, kind=_kind: getattr(nn, kind)(x, None, w)[0],
-        lambda *given, kind=_kind: _run(kind, *given)[0],
-        partial(_torch_layer, _kind),
-    )
-    CASES[f"{_kind}_backward"] = (
-        partial(layer, _kind),
-        partial(_train, _kind),
-        partial(_gradient, _kind),
-        partial(_torch_train, _kind),
-    )

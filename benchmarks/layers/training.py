@@ -11,24 +11,24 @@ import numpy as np
 
 import stator
 
-from ..cases import Plan
+from ..cases import Other, Others, Plan
 from ..domains import Interval
-from ..inputs import Pool
-from ..others import CORE, Other, arrays, with_rows
+from ..inputs import CORE, UNIT, Arrays, Pool, arrays, shaped, with_columns, with_rows
+from ..table import oracles
+from ..torch_peer import functional as F
 from ..torch_peer import path
-from .convolutions import CONVOLUTIONS
 
 SQUARES = Interval(0.1, 1)
 
 
-def _step(name: str, states: int, formula: Callable[..., Any], **options: Any) -> Callable[..., Other]:
+def _step(name: str, states: int, formula: Callable[..., Any], **options: Any) -> Other:
     """A step in place, whose result is the parameter."""
 
     def ours(p: Any, g: Any, *given: Any) -> Any:
         getattr(stator.nn, name)([p], [g], *([x] for x in given), **options)
         return p
 
-    return lambda be, p: Other(arrays(CORE, CORE, *[SQUARES] * states), ours, formula)
+    return Other(arrays(CORE, CORE, *[SQUARES] * states), ours, formula)
 
 
 def _sgd(p: Any, g: Any, buffer: Any) -> Any:
@@ -78,43 +78,27 @@ def _lion(p: Any, g: Any, m: Any) -> Any:
     return p
 
 
-def _pooled(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _pooled(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """A table, and for each of its rows a bag of one index of two."""
     x, index = with_rows(plan, pool, turn)
     return x, index[: len(index) // 2 * 2].reshape(-1, 2)
 
 
-def _pooled_gradient(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _pooled_gradient(plan: Plan, pool: Pool, turn: int) -> Arrays:
     x, index = _pooled(plan, pool, turn)
     return np.ascontiguousarray(x[: len(index)]), x, index
 
 
-def _added(grad: Any, index: Any, rows: int) -> Any:
-    out = np.zeros((rows, grad.shape[1]), grad.dtype)
-    np.add.at(out, index, grad)
-    return out
-
-
-def _length(*grads: Any) -> Any:
-    return np.sqrt(sum(np.sum(np.square(g)) for g in grads))
-
-
 def _loss(name: str, formula: Callable[..., Any], slope: Callable[..., Any], *ranges: Interval) -> dict[str, Any]:
     """The mean of a loss, and the gradient of its input, beside torch."""
-
-    def theirs(*x: Any) -> Any:
-        import torch
-
-        return getattr(torch.nn.functional, name)(*x)
 
     def backward(be: stator.Backend, p: Plan) -> Other:
         one = be.full((), 1, dtype=p.dtype)
         ours = getattr(stator.nn, f"{name}_backward")
         return Other(arrays(*ranges), lambda *x: ours(one, *x), lambda x, y: slope(x, y) / x.size)
 
-    forward = getattr(stator.nn, name)
-    found = {name: lambda be, p: Other(arrays(*ranges), forward, lambda x, y: np.mean(formula(x, y)), theirs)}
-    return found | {f"{name}_backward": backward}
+    numpy, theirs = lambda x, y: np.mean(formula(x, y)), lambda *x: getattr(F, name)(*x)
+    return {name: Other(arrays(*ranges), None, numpy, theirs), f"{name}_backward": backward}
 
 
 def _bend(x: Any, y: Any) -> Any:
@@ -126,84 +110,29 @@ def _logistic(x: Any, y: Any) -> Any:
     return np.maximum(x, 0) - x * y + np.log1p(np.exp(-np.abs(x)))
 
 
-def _log_probs(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    (x,) = arrays(CORE)(plan, pool, turn)
-    last = x.shape[1] - 1
-    return x, pool.array((len(x),), "int64", Interval(0, last, whole=True), turn + 50).clip(0, last)
-
-
-def _nll(x: Any, target: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.nll_loss(x, target)
-
-
 def _nll_backward(x: Any, target: Any) -> Any:
     out = np.zeros_like(x)
     out[np.arange(len(x)), target] = -1 / len(x)
     return out
 
 
-UNIT = Interval(0, 1)
-LOSSES: dict[str, Callable[[stator.Backend, Plan], Other]] = {
+LOSSES: Others = {
     **_loss("mse_loss", lambda x, y: np.square(x - y), lambda x, y: 2 * (x - y), CORE, CORE),
     **_loss("l1_loss", lambda x, y: np.abs(x - y), lambda x, y: np.sign(x - y), CORE, CORE),
     **_loss("huber_loss", _bend, lambda x, y: np.clip(x - y, -1, 1), CORE, CORE),
     **_loss("smooth_l1_loss", _bend, lambda x, y: np.clip(x - y, -1, 1), CORE, CORE),
     **_loss("binary_cross_entropy_with_logits", _logistic, lambda x, y: 1 / (1 + np.exp(-x)) - y, CORE, UNIT),
     **_loss("kl_div", lambda x, y: y * (np.log(y) - x), lambda x, y: -y, Interval(-4, 0), Interval(0.1, 1)),
-    "nll_loss": lambda be, p: Other(
-        _log_probs, stator.nn.nll_loss, lambda x, t: -np.mean(x[np.arange(len(x)), t]), _nll
+    "nll_loss": Other(
+        with_columns, None, lambda x, t: -np.mean(x[np.arange(len(x)), t]), lambda x, t: F.nll_loss(x, t)
     ),
     "nll_loss_backward": lambda be, p: Other(
-        _log_probs, partial(stator.nn.nll_loss_backward, be.full((), 1, dtype=p.dtype)), _nll_backward
+        with_columns, partial(stator.nn.nll_loss_backward, be.full((), 1, dtype=p.dtype)), _nll_backward
     ),
 }
 
-LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    "sgd_step": _step("sgd_step", 1, _sgd, momentum=0.9),
-    "rmsprop_step": _step("rmsprop_step", 1, _rmsprop),
-    "adagrad_step": _step("adagrad_step", 1, _adagrad, step=1),
-    "adam_step": _step("adam_step", 2, _adam, step=3),
-    "lamb_step": _step("lamb_step", 2, _lamb, step=3),
-    "lion_step": _step("lion_step", 1, _lion),
-    **LOSSES,
-    **CONVOLUTIONS,
-    "attention": lambda be, p: Other(_heads, stator.nn.attention, _attention, _torch_attention, path=path("attention")),
-    "ctc_loss": lambda be, p: Other(_sequences, stator.nn.ctc_loss, _ctc, _torch_ctc),
-    "ctc_loss_backward": lambda be, p: Other(
-        _sequences, partial(stator.nn.ctc_loss_backward, be.full((), 1, dtype=p.dtype)), _ctc_backward
-    ),
-    "has_inf_nan_list": lambda be, p: Other(
-        arrays(CORE, CORE),
-        lambda *x: stator.nn.has_inf_nan(x),
-        lambda *x: np.array(any(not np.all(np.isfinite(y)) for y in x)),
-    ),
-    "clip_grad_norm": lambda be, p: Other(arrays(CORE, CORE), lambda *x: stator.nn.clip_grad_norm(x, 1.0)[0], _length),
-    "embedding": lambda be, p: Other(with_rows, stator.nn.embedding, lambda x, i: x[i], lambda x, i: x[i]),
-    "embedding_backward": lambda be, p: Other(
-        with_rows, lambda x, i: stator.nn.embedding_backward(x, i, len(x)), lambda x, i: _added(x, i, len(x))
-    ),
-    "embedding_bag": lambda be, p: Other(
-        _pooled, lambda x, i: stator.nn.embedding_bag(x, i, mode="sum"), lambda x, i: np.sum(x[i], axis=1)
-    ),
-    "embedding_bag_backward": lambda be, p: Other(
-        _pooled_gradient,
-        lambda g, x, i: stator.nn.embedding_bag_backward(g, x, i, mode="sum"),
-        lambda g, x, i: _added(np.repeat(g, 2, axis=0), i.ravel(), len(x)),
-    ),
-    "one_hot": lambda be, p: Other(
-        _classes, lambda i: stator.nn.one_hot(i, 100), lambda i: (i[:, None] == np.arange(100)).astype(np.int64)
-    ),
-}
-
-
+# Queries, keys and values: samples, heads, positions, features.
 HEADS = {1_000: (1, 2, 8, 64), 1_000_000: (4, 8, 512, 64), 1 << 24: (16, 16, 1024, 64)}
-
-
-def _heads(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """Queries, keys and values (samples, heads, positions, features)."""
-    return tuple(pool.array(HEADS[plan.size], plan.dtype, Interval(-3, 3, normal=True), 3 * turn + k) for k in range(3))
 
 
 def _attention(q: Any, k: Any, v: Any) -> Any:
@@ -212,13 +141,7 @@ def _attention(q: Any, k: Any, v: Any) -> Any:
     return e / np.sum(e, axis=-1, keepdims=True) @ v
 
 
-def _torch_attention(*given: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.scaled_dot_product_attention(*given)
-
-
-def _sequences(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def _sequences(plan: Plan, pool: Pool, turn: int) -> Arrays:
     """Log-probabilities of 50 classes at 100 steps, with 20 labels for each sample, and the lengths."""
     samples = max(1, plan.size // 5000)
     x = pool.array((100, samples, 50), plan.dtype, CORE, turn)
@@ -259,11 +182,47 @@ def _ctc_backward(x: Any, labels: Any, steps: Any, lengths: Any) -> Any:
     return out / labels.size
 
 
-def _torch_ctc(*given: Any) -> Any:
-    import torch
-
-    return torch.nn.functional.ctc_loss(*given)
-
-
-def _classes(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    return (pool.array((plan.size // 100,), plan.dtype, Interval(0, 99, whole=True), turn).clip(0, 99),)
+PAIR = arrays(CORE, CORE)
+LAYERS: Others = {
+    "sgd_step": _step("sgd_step", 1, _sgd, momentum=0.9),
+    "rmsprop_step": _step("rmsprop_step", 1, _rmsprop),
+    "adagrad_step": _step("adagrad_step", 1, _adagrad, step=1),
+    "adam_step": _step("adam_step", 2, _adam, step=3),
+    "lamb_step": _step("lamb_step", 2, _lamb, step=3),
+    "lion_step": _step("lion_step", 1, _lion),
+    **LOSSES,
+    "attention": Other(
+        shaped(lambda p: [HEADS[p.size]] * 3, Interval(-3, 3, normal=True)),
+        None,
+        _attention,
+        lambda *x: F.scaled_dot_product_attention(*x),
+        path=path("attention"),
+    ),
+    "ctc_loss": Other(_sequences, None, _ctc, lambda *x: F.ctc_loss(*x)),
+    "ctc_loss_backward": lambda be, p: Other(
+        _sequences, partial(stator.nn.ctc_loss_backward, be.full((), 1, dtype=p.dtype)), _ctc_backward
+    ),
+    "has_inf_nan_list": Other(PAIR, lambda *x: stator.nn.has_inf_nan(x), lambda *x: oracles.has_inf_nan_list(x)),
+    "clip_grad_norm": Other(
+        PAIR, lambda *x: stator.nn.clip_grad_norm(x, 1.0)[0], lambda *x: oracles.clip_grad_norm(x, 1.0)[0]
+    ),
+    "embedding": Other(with_rows, None, *[lambda x, i: x[i]] * 2),
+    "embedding_backward": Other(
+        with_rows,
+        lambda x, i: stator.nn.embedding_backward(x, i, len(x)),
+        lambda x, i: oracles.embedding_backward(x, i, len(x)),
+    ),
+    "embedding_bag": Other(
+        _pooled, lambda x, i: stator.nn.embedding_bag(x, i, mode="sum"), lambda x, i: np.sum(x[i], axis=1)
+    ),
+    "embedding_bag_backward": Other(
+        _pooled_gradient,
+        lambda g, x, i: stator.nn.embedding_bag_backward(g, x, i, mode="sum"),
+        lambda g, x, i: oracles.embedding_backward(np.repeat(g, 2, axis=0), i, len(x)),
+    ),
+    "one_hot": Other(
+        shaped(lambda p: [(p.size // 100,)], Interval(0, 99, whole=True)),
+        lambda i: stator.nn.one_hot(i, 100),
+        lambda i: (i[:, None] == np.arange(100)).astype(np.int64),
+    ),
+}

@@ -10,13 +10,16 @@ def _per_channel(values, ndim):
     return values.reshape((1, -1) + (1,) * (ndim - 2))
 
 
-def _scaled(x, mean, var, eps):
-    return (x - mean) / np.sqrt(var + eps)
-
-
-def _affine(y, weight, bias):
+def _affine(y, weight, bias=None):
     y = y if weight is None else y * weight
     return y if bias is None else y + bias
+
+
+def _unit(x, axes, eps, centered=True):
+    """x with the mean 0, unless it is not centered, and the mean square 1; and the deviation."""
+    d = x - x.mean(axis=axes, keepdims=True) if centered else x
+    deviation = np.sqrt(np.mean(d * d, axis=axes, keepdims=True) + eps)
+    return d / deviation, deviation
 
 
 def _slopes(g, v, deviation, axes, centered=True):
@@ -30,50 +33,37 @@ def _last_axes(x, weight, shape):
     return tuple(range(x.ndim - over, x.ndim)), tuple(range(x.ndim - over))
 
 
-def layer_norm(x, weight=None, bias=None, *, normalized_shape=None, eps=1e-5):
+def layer_norm(x, weight=None, bias=None, *, normalized_shape=None, eps=1e-5, centered=True):
     axes, _ = _last_axes(x, weight, normalized_shape)
-    mean, var = x.mean(axis=axes, keepdims=True), x.var(axis=axes, keepdims=True)
-    return _affine(_scaled(x, mean, var, eps), weight, bias)
+    return _affine(_unit(x, axes, eps, centered)[0], weight, bias)
 
 
-def rms_norm(x, weight=None, *, normalized_shape=None, eps=1e-5):
-    axes, _ = _last_axes(x, weight, normalized_shape)
-    return _affine(x / np.sqrt(np.mean(x * x, axis=axes, keepdims=True) + eps), weight, None)
+def rms_norm(x, weight=None, **options):
+    return layer_norm(x, weight, centered=False, **options)
 
 
-def layer_norm_backward(grad, x, weight=None, *, normalized_shape=None, eps=1e-5):
+def layer_norm_backward(grad, x, weight=None, *, normalized_shape=None, eps=1e-5, centered=True):
     axes, others = _last_axes(x, weight, normalized_shape)
-    deviation = np.sqrt(x.var(axis=axes, keepdims=True) + eps)
-    v = (x - x.mean(axis=axes, keepdims=True)) / deviation
-    g = grad if weight is None else grad * weight
-    return _slopes(g, v, deviation, axes), np.sum(grad * v, axis=others), np.sum(grad, axis=others)
+    v, deviation = _unit(x, axes, eps, centered)
+    dx = _slopes(_affine(grad, weight), v, deviation, axes, centered)
+    return dx, np.sum(grad * v, axis=others), np.sum(grad, axis=others)
 
 
-def rms_norm_backward(grad, x, weight=None, *, normalized_shape=None, eps=1e-5):
-    axes, others = _last_axes(x, weight, normalized_shape)
-    deviation = np.sqrt(np.mean(x * x, axis=axes, keepdims=True) + eps)
-    v = x / deviation
-    g = grad if weight is None else grad * weight
-    return _slopes(g, v, deviation, axes, False), np.sum(grad * v, axis=others)
-
-
-def _grouped(x, groups):
-    return x.reshape(len(x), groups, -1)
+def rms_norm_backward(grad, x, weight=None, **options):
+    return layer_norm_backward(grad, x, weight, centered=False, **options)[:2]
 
 
 def group_norm(x, num_groups, weight=None, bias=None, *, eps=1e-5):
-    rows = _grouped(x, num_groups)
-    y = _scaled(rows, rows.mean(axis=2, keepdims=True), rows.var(axis=2, keepdims=True), eps).reshape(x.shape)
-    return _affine(y, *(None if a is None else _per_channel(a, x.ndim) for a in (weight, bias)))
+    y, _ = _unit(x.reshape(len(x), num_groups, -1), 2, eps)
+    return _affine(y.reshape(x.shape), *(None if a is None else _per_channel(a, x.ndim) for a in (weight, bias)))
 
 
 def group_norm_backward(grad, x, num_groups, weight=None, *, eps=1e-5):
-    rows = _grouped(x, num_groups)
-    deviation = np.sqrt(rows.var(axis=2, keepdims=True) + eps)
-    v = (rows - rows.mean(axis=2, keepdims=True)) / deviation
+    rows = len(x), num_groups, -1
+    v, deviation = _unit(x.reshape(rows), 2, eps)
     g = grad if weight is None else grad * _per_channel(weight, x.ndim)
     others = (0, *range(2, x.ndim))
-    dx = _slopes(_grouped(g, num_groups), v, deviation, 2).reshape(x.shape)
+    dx = _slopes(g.reshape(rows), v, deviation, 2).reshape(x.shape)
     return dx, np.sum(grad * v.reshape(x.shape), axis=others), np.sum(grad, axis=others)
 
 
@@ -88,9 +78,11 @@ def instance_norm_backward(grad, x, weight=None, *, eps=1e-5):
 def batch_norm(x, weight=None, bias=None, mean=None, var=None, *, training=False, eps=1e-5):
     others = (0, *range(2, x.ndim))
     if training:
-        mean, var = x.mean(axis=others), x.var(axis=others)
-    shaped = [None if a is None else _per_channel(a, x.ndim) for a in (mean, var, weight, bias)]
-    return _affine(_scaled(x, shaped[0], shaped[1], eps), *shaped[2:]), mean, var
+        mean = x.mean(axis=others)
+    mean, weight, bias = (None if a is None else _per_channel(a, x.ndim) for a in (mean, weight, bias))
+    d = x - mean
+    var = np.mean(d * d, axis=others) if training else var
+    return _affine(d / np.sqrt(_per_channel(var, x.ndim) + eps), weight, bias), mean.ravel(), var
 
 
 def batch_norm_backward(grad, x, mean, var, weight=None, *, training=False, eps=1e-5):

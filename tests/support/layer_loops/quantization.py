@@ -65,13 +65,13 @@ def error(counts, width, start, end, levels):
 
 def search(counts, low, high, levels):
     """The range that the search by quantiles ends at, a step of 1e-5 at a time."""
-    width, sums, total = (high - low) / len(counts), np.cumsum(counts), np.sum(counts)
+    width, sums = (high - low) / len(counts), np.cumsum(counts, dtype=np.float64).tolist()
     alpha, beta, start, end, least = 0.0, 1.0, 0, len(counts) - 1, np.inf
     while alpha < beta:
         left, right = start, end
-        while left < end and sums[left] < (alpha + 1e-5) * total:
+        while left < end and sums[left] < (alpha + 1e-5) * sums[-1]:
             left += 1
-        while right > start and sums[right] > (beta - 1e-5) * total:
+        while right > start and sums[right] > (beta - 1e-5) * sums[-1]:
             right -= 1
         by_start = left - start > end - right
         alpha, beta = (alpha + 1e-5, beta) if by_start else (alpha, beta - 1e-5)
