@@ -58,9 +58,8 @@ bool is_sticky(Status code) {
 // How long the work probably takes, in bytes that are read meanwhile. One core of the host reads 20 GB/s and does about
 // as many multiply-adds.
 int64_t bytes_of(const Record& record) {
-  if (record.expected_bytes >= 0) return record.expected_bytes;
-  int64_t bytes = 0;
-  for (int i = 0; i < record.access_count; ++i) bytes += record.accesses[i].bytes;
+  int64_t bytes = std::max<int64_t>(record.expected_bytes, 0);
+  for (int i = 0; record.expected_bytes < 0 && i < record.access_count; ++i) bytes += record.accesses[i].bytes;
   return std::max(bytes, record.multiply_adds);
 }
 

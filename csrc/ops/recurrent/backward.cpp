@@ -81,7 +81,6 @@ class RunBackward {
       }
       call.expect_bytes(all_.step_bytes());
       kernels::recurrent::backward(queue, p);
-      call.expect_bytes(all_.product_bytes());
       multiply(call, at(out.hidden, all_.gates()).data, grads, weight, {running.data, n, all_.wide}, true);
     }
     return out;

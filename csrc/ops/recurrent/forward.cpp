@@ -76,7 +76,6 @@ class Run {
       p.next_h = after(h, i);
       p.hidden_gates = zeros;
       if (i > 0 || h.before) {
-        call.expect_bytes(all_.product_bytes());
         void* const target = split ? recurrent.data_ptr() : p.input_gates.data;
         multiply(call, p.h.data, state, weight, {target, split ? all_.gates() : kept, all_.wide}, !split);
         if (split) p.hidden_gates = {target, all_.gates()};

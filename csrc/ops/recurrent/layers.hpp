@@ -56,9 +56,8 @@ class Layers {
 
   // Step number `i` of a run, in its order.
   int64_t time(int64_t run, int64_t i) const { return directions == 2 && run % 2 == 1 ? steps - 1 - i : i; }
-  // What the launches of one step touch.
+  // What the kernel of one step touches.
   int64_t step_bytes() const { return batch * hidden * (2 * gates_of(kind) + 4) * itemsize(wide); }
-  int64_t product_bytes() const { return (gates() * hidden + batch * (gates() + hidden)) * itemsize(dtype); }
 
  private:
   std::vector<Array> weights_;  // in `dtype`

@@ -77,7 +77,11 @@ void multiply(OpCall& call, const void* data, const Factor& left, const Factor& 
   g.result = target.dtype;
   g.beta = add ? 1.0 : 0.0;
   g.tf32 = call.context().options().allow_tf32;
+  // The call has declared the operands of all steps.
+  call.expect_bytes((g.m * g.k + g.k * g.n + g.m * g.n) * int64_t(itemsize(g.operands)));
+  call.expect_multiply_adds(g.m * g.n * g.k);
   libs::blas(call.context()).gemm(call, g);
+  call.expect_multiply_adds(0);
 }
 
 }  // namespace stator::nn
