@@ -208,7 +208,7 @@ class Backend(_backend.Backend):
 
     def use(self) -> AbstractContextManager[Self]:
         """Makes it the current backend inside a `with`, and leaves it open at the end."""
-        return Entered(partial(_backend.add_backend, self), _backend.remove_backend)
+        return _backend.use_backend(self)
 
     def scoped(self, *, budget: int | None = None, name: str | None = None) -> Scope:
         """A `with` block that frees at its end what it made: arrays, page-locked memory, events, graphs, resources.

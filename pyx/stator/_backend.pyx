@@ -3,6 +3,7 @@
 """Devices, backends, streams and events."""
 import warnings
 from contextvars import ContextVar
+from functools import partial
 from threading import RLock, main_thread
 
 cimport cython

@@ -273,7 +273,7 @@ class Program:
         substitute = partial(_random.substitute, _random.Generator(self._backend))
         with (
             Entered(partial(substitute, self._own), substitute),
-            Entered(partial(_backend.add_backend, self._backend), _backend.remove_backend),
+            _backend.use_backend(self._backend),
         ):
             for step, unused in zip(self._steps, self._unused, strict=True):
                 self._repeat(step, values)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stator import _backend, _creation, _devices
-from stator._backend import Entered
 from stator.hardware.capabilities import Capabilities
 from stator.programs.programs import KernelDescriptor, create_kernel
 
@@ -97,7 +95,7 @@ def chase(be: Backend, count: int, reads: int) -> tuple[int, int, float]:
 def _copied(be: Backend, source: Array) -> float:
     """Seconds of the fastest of several copies of an array on the device."""
     best = float("inf")
-    with Entered(partial(_backend.add_backend, be), _backend.remove_backend):
+    with _backend.use_backend(be):
         for _ in range(REPEATS):
             be.synchronize()
             start = time.perf_counter()

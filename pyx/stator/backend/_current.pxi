@@ -95,6 +95,11 @@ def remove_backend(backend: Backend) -> None:
     backends_var.set(without_last(backends_var.get(), backend))
 
 
+def use_backend(backend: Backend) -> Entered:
+    """A `with` block in which the backend is current. Backend.use() returns it."""
+    return Entered(partial(add_backend, backend), remove_backend)
+
+
 def current_backends() -> tuple[Backend, ...]:
     """The backends that were made current, innermost last."""
     return backends_var.get()
