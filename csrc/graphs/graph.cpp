@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <unordered_set>
 #include <utility>
 
 namespace stator {
@@ -22,10 +23,6 @@ uint64_t word_at(const runtime::GraphArguments& arguments, size_t offset) {
   uint64_t word = 0;
   std::memcpy(&word, arguments.data + offset, sizeof word);
   return word;
-}
-
-bool uses(const runtime::GraphCall& call, const void* buffer) {
-  return std::any_of(call.uses.begin(), call.uses.end(), [=](const auto& use) { return use.buffer == buffer; });
 }
 
 }  // namespace
@@ -59,14 +56,25 @@ void GraphBox::release_native(void* handle) noexcept {
   arena_.reset();
 }
 
+GraphBox::Users GraphBox::users() const {
+  Users users;
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    for (const auto& use : calls_[call].uses) {
+      auto& [calls, written] = users[use.buffer];
+      if (calls.empty() || calls.back() != call) calls.push_back(call);
+      written = written || use.write;
+    }
+  }
+  return users;
+}
+
 // False where a call whose arguments are not known may use the memory.
-bool GraphBox::find_patches(GraphSlot& slot) const {
+bool GraphBox::find_patches(GraphSlot& slot, std::span<const size_t> calls) const {
   const runtime::Runtime& runtime = context_.runtime();
   const auto lowest = reinterpret_cast<uintptr_t>(slot.captured) + uintptr_t(slot.begin);
   const auto bytes = uint64_t(slot.end - slot.begin);
   if (bytes == 0) return true;
-  for (size_t call = 0; call < calls_.size(); ++call) {
-    if (!uses(calls_[call], slot.buffer)) continue;
+  for (const size_t call : calls) {
     const runtime::GraphArguments arguments = runtime.graph_arguments(native(), call);
     if (arguments.bytes == 0) return false;
     for (size_t offset = 0; offset + sizeof(uint64_t) <= arguments.bytes; offset += sizeof(uint64_t)) {
@@ -78,13 +86,12 @@ bool GraphBox::find_patches(GraphSlot& slot) const {
   return true;
 }
 
-bool GraphBox::add_slot(const char* captured, int64_t begin, int64_t end, const void* buffer) {
-  GraphSlot slot{captured, begin, end, buffer, captured, false, {}};
-  for (const runtime::GraphCall& call : calls_)
-    for (const auto& use : call.uses) slot.written = slot.written || (use.write && use.buffer == buffer);
-  const bool known = find_patches(slot);
-  slots_.push_back(std::move(slot));
-  return known;
+bool GraphBox::add_slot(const Users& users, const char* captured, int64_t begin, int64_t end, const void* buffer) {
+  GraphSlot& slot = slots_.emplace_back(GraphSlot{captured, begin, end, captured, false, {}});
+  const auto found = users.find(buffer);
+  if (found == users.end()) return true;
+  slot.written = found->second.written;
+  return find_patches(slot, found->second.calls);
 }
 
 bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) {
@@ -93,18 +100,21 @@ bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Arr
   results_.clear();
   result_bytes_.clear();
   bool known = true;
+  const Users users = this->users();
+  std::unordered_set<const void*> given;  // what each launch passes
   for (const Array* array : arguments) {
     const Extent extent = extent_of(*array);
-    known = add_slot(static_cast<const char*>(array->data_ptr()), extent.begin, extent.end,
-                     array->buffer()->memory(graph_op)) &&
-            known;
+    const void* const memory = array->buffer()->memory(graph_op);
+    given.insert(memory);
+    known = add_slot(users, static_cast<const char*>(array->data_ptr()), extent.begin, extent.end, memory) && known;
   }
   note_arguments(arguments);
   std::vector<Buffer*> blocks;
+  std::unordered_map<Buffer*, size_t> block_of;
   for (const Array* array : results) {
     Buffer* const buffer = array->buffer().get();
-    const size_t at = size_t(std::find(blocks.begin(), blocks.end(), buffer) - blocks.begin());
-    if (at == blocks.size()) {
+    const auto [block, is_new] = block_of.try_emplace(buffer, blocks.size());
+    if (is_new) {
       if (buffer->arena() != arena_.get())
         throw ValueError(op_text(graph_op), "a result that the captured work did not make",
                          "Give only those that it made");
@@ -114,17 +124,15 @@ bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Arr
       blocks.push_back(buffer);
       result_bytes_.push_back(buffer->bytes());
       const char* const memory = static_cast<const char*>(buffer->memory(graph_op));
-      known = add_slot(memory, 0, int64_t(buffer->bytes()), memory) && known;
+      given.insert(memory);
+      known = add_slot(users, memory, 0, int64_t(buffer->bytes()), memory) && known;
     }
-    results_.push_back({at, array->dtype(), array->shape(), array->strides(), array->offset()});
+    results_.push_back({block->second, array->dtype(), array->shape(), array->strides(), array->offset()});
   }
   if (!known) return false;
-  // What each launch passes is kept alive by its caller.
-  const auto given = [&](const void* buffer) {
-    return std::any_of(slots_.begin(), slots_.end(), [=](const GraphSlot& slot) { return slot.buffer == buffer; });
-  };
-  std::erase_if(buffers_,
-                [&](const GraphCapture::CapturedBuffer& captured) { return given(captured.buffer->memory(graph_op)); });
+  std::erase_if(buffers_, [&](const GraphCapture::CapturedBuffer& captured) {  // their callers keep these alive
+    return given.contains(captured.buffer->memory(graph_op));
+  });
   for (Buffer* const block : blocks) block->leave_arena();
   set_bytes(arena_->bytes());
   return true;

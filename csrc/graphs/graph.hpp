@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace stator {
@@ -33,7 +34,6 @@ struct GraphOverlap {
 struct GraphSlot {
   const char* captured;  // the first element, as the capture saw it
   int64_t begin, end;    // the bytes around it that the work may use
-  const void* buffer;    // as the capture saw it
   const char* now;       // the first element, as the next launch would see it
   bool written = false;
   std::vector<GraphPatch> patches;
@@ -64,8 +64,14 @@ class GraphBox final : public Box {
   std::vector<Array> launch_once(StreamBox& on, std::span<const Array* const> arguments,
                                  std::span<const Array* const> outs, std::span<const random::State> states);
   void release_native(void* handle) noexcept override;
-  bool add_slot(const char* captured, int64_t begin, int64_t end, const void* buffer);
-  bool find_patches(GraphSlot& slot) const;
+  struct Uses {
+    std::vector<size_t> calls;
+    bool written = false;
+  };
+  using Users = std::unordered_map<const void*, Uses>;  // by the memory that was declared
+  Users users() const;
+  bool add_slot(const Users& users, const char* captured, int64_t begin, int64_t end, const void* buffer);
+  bool find_patches(GraphSlot& slot, std::span<const size_t> calls) const;
   bool is_address(uint64_t word) const;
   void check_out(size_t result, const Array& out) const;
   bool takes(size_t result, const Array& out, std::span<const Array* const> arguments) const;

@@ -2,13 +2,11 @@
 
 #include "core/context.hpp"
 
-#include <algorithm>
-
 namespace stator {
 
 Arena::~Arena() {
-  for (const Piece& piece : pieces_)
-    context_.pool().take_over({piece.memory, piece.bytes, 0, int8_t(home_), {}}, users_);
+  for (const auto& [memory, piece] : pieces_)
+    context_.pool().take_over({memory, piece.bytes, 0, int8_t(home_), {}}, users_);
 }
 
 Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
@@ -16,11 +14,12 @@ Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
   int own = 0;
   {
     const std::lock_guard lock(mutex_);
-    own = count_++;
+    own = int(memory_of_.size());
+    memory_of_.push_back(nullptr);
     if (number) *number = own;
     if (number && !fresh_.contains(own) && lists_[stream].pop(bytes, true, &block)) {
-      const auto same = [&](const Piece& piece) { return piece.memory == block.memory; };
-      std::find_if(pieces_.begin(), pieces_.end(), same)->allocations.push_back(own);
+      pieces_.at(block.memory).allocations.push_back(own);
+      memory_of_[own] = block.memory;
       return block;
     }
   }
@@ -29,7 +28,8 @@ Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
   try {
     context_.pool().lend(block, block.bytes, op);  // pieces of it may serve several arrays
     const std::lock_guard lock(mutex_);
-    pieces_.push_back({block.memory, block.bytes, {own}, std::move(charge)});
+    pieces_.insert_or_assign(block.memory, Piece{block.bytes, {own}, std::move(charge)});
+    memory_of_[own] = block.memory;
   } catch (...) {
     context_.pool().take_over(std::move(block), 0);
     throw;
@@ -42,12 +42,13 @@ void Arena::give_back(void* memory, int stream, uint32_t users) noexcept {
   note_users(users);
   const std::lock_guard lock(mutex_);
   if (sealed_ || (users & ~(uint32_t(1) << stream))) return;
-  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [=](const Piece& p) { return p.memory == memory; });
-  if (piece == pieces_.end()) return;
+  const auto found = pieces_.find(memory);
+  if (found == pieces_.end()) return;
+  const Piece& piece = found->second;
   try {
-    Block block{memory, piece->bytes, 0, int8_t(stream), {}};
+    Block block{memory, piece.bytes, 0, int8_t(stream), {}};
     size_t part = parts_.size();
-    while (part > 0 && piece->allocations.back() < parts_[part - 1]) --part;
+    while (part > 0 && piece.allocations.back() < parts_[part - 1]) --part;
     if (part < parts_.size())
       late_.push_back({std::move(block), part});
     else
@@ -57,7 +58,7 @@ void Arena::give_back(void* memory, int stream, uint32_t users) noexcept {
 
 void Arena::begin_part() {
   const std::lock_guard lock(mutex_);
-  parts_.push_back(count_);
+  parts_.push_back(int(memory_of_.size()));
 }
 
 void Arena::end_part() {
@@ -81,35 +82,31 @@ void Arena::seal() {
 
 bool Arena::is_exclusive(int number) const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(pieces_.begin(), pieces_.end(),
-                     [=](const Piece& p) { return p.allocations.size() == 1 && p.allocations[0] == number; });
+  if (size_t(number) >= memory_of_.size()) return false;
+  const auto piece = pieces_.find(memory_of_[number]);
+  return piece != pieces_.end() && piece->second.allocations == std::vector{number};
 }
 
 Charge Arena::disown(void* memory) {
   const std::lock_guard lock(mutex_);
-  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [=](const Piece& p) { return p.memory == memory; });
-  if (piece == pieces_.end()) return {};
-  Charge charge = std::move(piece->charge);
-  pieces_.erase(piece);
-  return charge;
+  auto piece = pieces_.extract(memory);
+  return piece ? std::move(piece.mapped().charge) : Charge{};
 }
 
 size_t Arena::bytes() const {
   const std::lock_guard lock(mutex_);
   size_t sum = 0;
-  for (const Piece& piece : pieces_) sum += piece.bytes;
+  for (const auto& [memory, piece] : pieces_) sum += piece.bytes;
   return sum;
 }
 
 int Arena::find(const void* address, size_t* distance) const {
   const std::lock_guard lock(mutex_);
-  for (const Piece& piece : pieces_) {
-    const auto from = size_t(static_cast<const char*>(address) - static_cast<const char*>(piece.memory));
-    if (address < piece.memory || from >= piece.bytes) continue;
-    *distance = from;
-    return piece.allocations.back();
-  }
-  return -1;
+  auto piece = pieces_.upper_bound(const_cast<void*>(address));
+  if (piece == pieces_.begin()) return -1;
+  --piece;
+  *distance = size_t(static_cast<const char*>(address) - static_cast<const char*>(piece->first));
+  return *distance < piece->second.bytes ? piece->second.allocations.back() : -1;
 }
 
 }  // namespace stator

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -53,7 +54,6 @@ class Arena {
 
  private:
   struct Piece {
-    void* memory;
     size_t bytes;
     std::vector<int> allocations;  // that were given it
     Charge charge;
@@ -66,7 +66,6 @@ class Arena {
   std::atomic<int> last_stream_{0};
   mutable std::mutex mutex_;
   bool sealed_ = false;
-  int count_ = 0;
   std::vector<int> parts_;  // the number of the first allocation of each
   struct Late {
     Block block;
@@ -74,7 +73,8 @@ class Arena {
   };
   std::vector<Late> late_;  // freed in a part, to be used again after it
   std::array<FreeList, Backend::stream_limit> lists_;
-  std::vector<Piece> pieces_;
+  std::map<void*, Piece> pieces_;  // by address
+  std::vector<void*> memory_of_;   // each allocation, by number
 };
 
 }  // namespace stator

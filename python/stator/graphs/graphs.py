@@ -251,7 +251,7 @@ class GraphFunction(CapturedFunction, Generic[P, R]):
             with outside() as scopes, capture(backend, stream, fresh) as graph:
                 results, structure = flatten(self._function(*args, **kwargs))
             self._captures += 1
-            made, places = _places(graph, results, arguments)
+            made, places = _graph.placed_results(graph, results, arguments)
             shared = _graph.shared_outputs(graph, made)
             if not shared or set(shared) <= set(fresh):
                 break
@@ -298,20 +298,3 @@ class GraphFunction(CapturedFunction, Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<stator.graph of {self._name}>"
-
-
-def _places(graph: Graph, results: list[Array], arguments: list[Array]) -> tuple[list[Array], list[Any]]:
-    """The arrays that the work made, and for each result its number among these, or what it is else."""
-    made: list[Array] = []
-    places: list[Any] = []
-    for x in results:
-        views = (_graph.view_of_argument(x, argument, i) for i, argument in enumerate(arguments))
-        view = next((view for view in views if view is not None), None)
-        if view is not None:
-            places.append(view)
-        elif _graph.owns(graph, x):
-            made.append(x)
-            places.append(len(made) - 1)
-        else:
-            places.append(x)
-    return made, places

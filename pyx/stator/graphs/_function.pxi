@@ -7,17 +7,31 @@ cdef class ArgumentView:
     cdef int64_t distance
 
 
-def view_of_argument(result: Array, argument: Array, index: int) -> ArgumentView | None:
-    """The result as a view of the argument, None where it does not lie in its memory."""
-    cdef Array made = <Array?>result, base = <Array?>argument
-    cdef ArgumentView out
-    if not same_memory(made.c, base.c):
-        return None
-    out = ArgumentView.__new__(ArgumentView)
-    out.distance = distance_of(made.c, base.c)
-    out.made = without_memory(made.c)
-    out.index = <int>index
+cdef ArgumentView view_of_argument(Array result, list arguments, int index):
+    cdef ArgumentView out = ArgumentView.__new__(ArgumentView)
+    out.distance = distance_of(result.c, (<Array>arguments[index]).c)
+    out.made = without_memory(result.c)
+    out.index = index
     return out
+
+
+def placed_results(graph: Graph, results: list[Array], arguments: list[Array]) -> tuple[list[Array], list[Any]]:
+    """The arrays that the work made, and for each result its number among these, a view of an argument, or itself."""
+    cdef dict first = {}  # the argument that lies in a buffer
+    cdef list made = [], places = []
+    cdef Array x
+    for i, x in enumerate(arguments):
+        first.setdefault(buffer_of(x.c), i)
+    for x in results:
+        index = first.get(buffer_of(x.c))
+        if index is not None:
+            places.append(view_of_argument(x, arguments, index))
+        elif (<Graph>graph).c.owns(x.c):
+            places.append(len(made))
+            made.append(x)
+        else:
+            places.append(x)
+    return made, places
 
 
 cdef class Captured:

@@ -338,7 +338,7 @@ def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> 
 cdef extern from *:
     """
     namespace {
-    bool same_memory(const stator::Array& a, const stator::Array& b) { return a.buffer().get() == b.buffer().get(); }
+    size_t buffer_of(const stator::Array& a) { return reinterpret_cast<size_t>(a.buffer().get()); }
     int64_t distance_of(const stator::Array& a, const stator::Array& b) {
       return static_cast<const char*>(a.data_ptr()) - static_cast<const char*>(b.data_ptr());
     }
@@ -349,7 +349,7 @@ cdef extern from *:
     }
     }
     """
-    bint same_memory(const cpp_array.Array&, const cpp_array.Array&)
+    size_t buffer_of(const cpp_array.Array&)
     int64_t distance_of(const cpp_array.Array&, const cpp_array.Array&) except +translate_exception
     cpp_array.Array without_memory(const cpp_array.Array&) except +translate_exception
     cpp_array.Array view_of(const cpp_array.Array&, const cpp_array.Array&, int64_t) except +translate_exception
@@ -394,11 +394,11 @@ def end_part(part: GraphPart, condition: Array) -> None:
 
 def shares_memory(a: Array, b: Array) -> bool:
     """Whether the arrays lie in one buffer."""
-    return same_memory((<Array?>a).c, (<Array?>b).c)
+    return buffer_of((<Array?>a).c) == buffer_of((<Array?>b).c)
 
 
 def is_same(a: Array, b: Array) -> bool:
     """Whether the arrays are one view of one memory."""
     cdef Array x = <Array?>a, y = <Array?>b
-    return (same_memory(x.c, y.c) and distance_of(x.c, y.c) == 0 and x.shape == y.shape and x.strides == y.strides
+    return (shares_memory(x, y) and distance_of(x.c, y.c) == 0 and x.shape == y.shape and x.strides == y.strides
             and x.dtype == y.dtype)
