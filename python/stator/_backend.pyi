@@ -194,3 +194,6 @@ def stream_count(backend: Backend) -> int:
 def take_fault() -> bool:
     """Whether the error that C++ has just thrown was found by a kernel. Used by python/stator/errors.py."""
     ...
+def use_backend(backend: Backend) -> Entered:
+    """A `with` block in which the backend is current. Backend.use() returns it."""
+    ...
