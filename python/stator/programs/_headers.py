@@ -53,7 +53,8 @@ def digest(source: str, options: Sequence[str], trusted: Sequence[str] = ()) -> 
 
 def _read(options: Sequence[str]) -> tuple[list[str], list[str]]:
     """The folders of headers, and the headers that are included first."""
-    folders, first = [], []
+    folders: list[str] = []
+    first: list[str] = []
     rest = iter(options)
     for option in rest:
         for pattern, values in ((_FOLDER, folders), (_FIRST, first)):
