@@ -76,7 +76,7 @@ def _of_family(plan: Plan, libraries: dict[str, Any]) -> Other:
     )
 
 
-def _by_hand(be: stator.Backend, plan: Plan) -> Other:
+def by_hand(be: stator.Backend, plan: Plan) -> Other:
     """The calls of an op that has a case of its own, the op's function and oracle where it states no others."""
     found = CASES[plan.op]
     made = found if isinstance(found, Other) else found(be, plan)
@@ -137,7 +137,7 @@ def build(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool)
     known = in_family(plan.op)
     if not known and plan.op not in CASES:
         raise NotImplementedError(f"no case for {plan.op}: add one to benchmarks/others.py or a file beside it")
-    made = _of_family(plan, libraries) if known else _by_hand(be, plan)
+    made = _of_family(plan, libraries) if known else by_hand(be, plan)
     arrays = made.inputs(plan, pool, 0)
     footprint = sum(x.nbytes for x in arrays)
     turns = range(1, pool.sets(footprint) if arrays else 1)

@@ -204,7 +204,7 @@ def test_means_are_without_refused_figures():
 
 
 def test_inputs_are_those_of_networks():
-    from benchmarks.build import CASES
+    from benchmarks.build import by_hand
     from benchmarks.cases import plans
     from benchmarks.domains import timed
     from benchmarks.inputs import Pool
@@ -212,7 +212,7 @@ def test_inputs_are_those_of_networks():
     pool, found = Pool(1, 1), {}
     for plan in plans(False):
         if plan.op in ("attention", "batch_norm", "conv2d") and (plan.dtype, plan.size) == ("float32", 1_000_000):
-            found[plan.op, plan.variant] = [x.shape for x in CASES[plan.op](None, plan).inputs(plan, pool, 0)]
+            found[plan.op, plan.variant] = [x.shape for x in by_hand(None, plan).inputs(plan, pool, 0)]
     assert [len(shape) for shape in found["attention", ""]] == [4, 4, 4]
     assert [found["batch_norm", variant][0][1] for variant in ("", "deep")] == [64, 512]
     assert found["conv2d", "depthwise"][1] == (128, 1, 3, 3)
