@@ -47,6 +47,16 @@ def test_memory_is_written_after_the_work_that_uses_it(fresh, reader, writer):
     assert read(be, writer, second) == [5.0] * COUNT
 
 
+def test_an_index_beyond_the_streams_is_out_of_range(be):
+    count = len(be.streams)
+    assert be.streams[-1] == be.stream(count - 1)
+    for index in (count, -count - 1):
+        with pytest.raises(stator.errors.OutOfRangeError, match=f"Got index={index}. Pass an index from -{count} to"):
+            be.streams[index]
+    with pytest.raises(stator.errors.DTypeError, match="Pass an integer or a slice"):
+        be.streams["1"]
+
+
 def test_work_behind_an_event_runs_after_what_was_recorded(be):
     first = filled(be, 1, 2.0)
     be.stream(2).wait(be.stream(1).record())

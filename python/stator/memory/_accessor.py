@@ -64,15 +64,13 @@ class MemoryAccessor(Accessor):
     def set_spill_callback(self, callback: Callable[[int], object] | None, /) -> Callable[[int], object] | None:
         """Sets what moves memory to the host when none is left; None for nothing. Returns the previous one.
 
-        callback(nbytes) moves what it can spare, at best nbytes bytes, copies arrays to NumPy and lets go of them, and
+        callback(nbytes) moves what it can spare, at best nbytes bytes, copies arrays with to_numpy(), drops them, and
         returns how many bytes that freed; while that is more than 0 the allocation is tried again, at most 32 times. It
-        is asked after the failure callback, and the same holds for it. On cpu copy the values, numpy.array(x), since
-        to_numpy() shares the memory.
+        is asked after the failure callback, and the same holds for it.
 
-        >>> import numpy
         >>> def spill(nbytes):
         ...     name, array = device.popitem()
-        ...     host[name] = numpy.array(array.to_numpy())
+        ...     host[name] = array.to_numpy()
         ...     return array.nbytes
         >>> host = {}
         >>> with stator.Backend("cpu", memory_limit="1 MiB") as other:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 from stator import _backend
 from stator._accessor import Accessor
+from stator.errors import DTypeError, OutOfRangeError
 
 if TYPE_CHECKING:
     from stator._backend import Stream
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 class StreamAccessor(Accessor):
     """The streams of a backend, as Backend.streams: a sequence, of which the first is the default stream.
+
+    An index is an integer, from the end where it is negative, or a slice, which gives a tuple. OutOfRangeError, an
+    IndexError, beyond them.
 
     >>> be.streams[0].index, len(be.streams) == be.options["stream_pool_size"]
     (0, True)
@@ -31,7 +35,15 @@ class StreamAccessor(Accessor):
     @overload
     def __getitem__(self, index: slice) -> tuple[Stream, ...]: ...
     def __getitem__(self, index: int | slice) -> Stream | tuple[Stream, ...]:
-        found = range(len(self))[index]
+        op, count = "Backend.streams.__getitem__", len(self)
+        try:
+            found = range(count)[index]
+        except IndexError:
+            remedy = f"Pass an index from {-count} to {count - 1}."
+            raise OutOfRangeError(f"index={index}", op=op, remedy=remedy) from None
+        except TypeError:
+            cause = f"Got index={index!r} of type {type(index).__name__}"
+            raise DTypeError(cause, op=op, remedy="Pass an integer or a slice.") from None
         return self._backend.stream(found) if isinstance(found, int) else tuple(map(self._backend.stream, found))
 
     def __iter__(self) -> Iterator[Stream]:
