@@ -71,7 +71,7 @@ void StreamBox::adopt(runtime::StreamHandle stream, int priority, std::unique_pt
 void StreamBox::give_back(uint16_t op) {
   if (is_own())
     throw ValueError(op_text(op), "the backend's own stream " + std::to_string(index_),
-                     "Release only streams of external_stream(): others close with the backend");
+                     "Close only streams of Backend.streams.external(): the others close with the backend");
   synchronize(op);
   given_back_.store(true);
   dispose();

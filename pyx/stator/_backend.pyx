@@ -212,10 +212,14 @@ cdef class Backend:
                 raise InvalidValueError("A priority for a stream that exists", op="Backend.stream",
                                         remedy="Give it with the index of a new one.")
             return as_stream(self, stream, "Backend.stream")
+        if not hasattr(stream, "__index__"):
+            raise wrong_type(stream, "Backend.stream", "stream",
+                             "a Stream, the index of one, or an object with __cuda_stream__()")
         at = to_int(stream, "Backend.stream", "stream")
         if not 0 <= at < self.c.stream_count():
             raise InvalidValueError(f"stream={at}", op="Backend.stream",
-                                    remedy=f"Streams are numbered from 0 to {self.c.stream_count() - 1}.")
+                                    remedy=f"Give 0 to {self.c.stream_count() - 1}, or open the backend with a larger "
+                                           "stream_pool_size.")
         if priority is not None:
             number = to_priority(priority, "Backend.stream")
             with nogil:

@@ -91,7 +91,7 @@ def _kind(error: Exception, text: str) -> type[StatorError]:
 
 
 def convert(error: Exception) -> StatorError:
-    """What Backend.convert_error does."""
+    """What stator.errors.convert_error does, without its check."""
     if isinstance(error, StatorError):
         return error
     text = str(error)
@@ -125,7 +125,7 @@ def is_sticky(error: StatorError) -> bool:
 
 
 def level_of(error: StatorError) -> int:
-    """The level at which Backend.log_error logs it."""
+    """The level at which stator.errors.log_error logs it."""
     if is_sticky(error):
         return logging.CRITICAL
     of_a_call = (ValueError, TypeError, IndexError, NotImplementedError, BackendClosedError, np.linalg.LinAlgError)

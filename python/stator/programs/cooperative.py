@@ -109,7 +109,7 @@ def launch(
         raise DTypeError(
             f"Got config of type {type(config).__name__}",
             op=op,
-            remedy="Give what suggest_cooperative_config() returns, or a tuple of blocks and threads.",
+            remedy="Give a tuple (blocks, threads), such as Backend.programs.suggest_cooperative() returns.",
         )
     kernel = kernel_of(backend, kernel, op)
     require_cooperative(backend, op)
