@@ -15,7 +15,8 @@ namespace stator {
 
 class Buffer;
 
-// A Python or C++ number of any type, which is weak in promotion: it adapts to the dtype of the arrays beside it.
+// A number of any C++ or Python type. It is weak in promotion, as Python's numbers are in NumPy 2: it adapts to the
+// dtype of the arrays beside it.
 struct STATOR_API Scalar {
   enum class Type : uint8_t { boolean, integer, unsigned_integer, floating, complex_floating };
   Type type = Type::integer;
@@ -49,7 +50,7 @@ struct STATOR_API Scalar {
 class STATOR_API Array {
  public:
   Array() = default;
-  // offset and strides in elements, as in DLPack; the caller has checked that the view lies within the buffer.
+  // offset and strides are in elements, as in DLPack. Nothing is checked: the view must lie within the buffer.
   Array(Ref<Buffer> buffer, DType dtype, Dims shape, Dims strides, int64_t offset);
 
   explicit operator bool() const { return bool(buffer_); }
@@ -64,22 +65,25 @@ class STATOR_API Array {
     return size;
   }
   size_t nbytes() const { return size_t(size()) * size_t(itemsize(dtype_)); }
-  bool is_contiguous() const;  // row-major and dense
+  bool is_contiguous() const;  // row-major, without gaps between elements
+  // ValueError for a default-constructed array, here and below.
   Backend backend() const;
   Device device() const;
-  void* data_ptr() const;  // first element; BackendClosedError when the memory is gone; does not synchronise
+  // device address of the first element; BackendClosedError after the memory was freed; does not synchronise
+  void* data_ptr() const;
   const Ref<Buffer>& buffer() const { return buffer_; }
   Ref<Buffer> take_buffer() { return std::move(buffer_); }  // the array has no memory afterwards
 
-  // Copies the elements to `destination`, in row-major order. Synchronises the stream (default: the last that used the
-  // buffer) and throws what its error slot holds. `destination` has room for nbytes(): ValueError where it is null and
-  // there are elements. HostCopyError, naming `reader`, while host copies are forbidden.
+  // Copies the elements to `destination`, nbytes() bytes of host memory, in row-major order. Waits for the stream
+  // (default: the last that used the buffer) and throws what its error slot holds. ValueError if `destination` is null
+  // and there are elements; HostCopyError, which names `reader`, while host copies are forbidden.
   void to_host(void* destination, const Stream& stream = {}) const;
   void to_host(void* destination, const Stream& stream, Op reader) const;
   Scalar item(const Stream& stream = {}) const;  // ShapeError unless size() == 1; synchronises
   Scalar item(const Stream& stream, Op reader) const;
-  // item() where the device is the host and no work is pending on the last stream that used the buffer; else nothing is
-  // read, and the result is empty. `warned`: whether Backend::poll_division_by_zero() would be true.
+  // item() without waiting: if the array has one element, the device is the cpu and no work is pending on the last
+  // stream that used the buffer. Otherwise it reads nothing, and the result is empty. `warned` gets whether
+  // Backend::poll_division_by_zero() would return true.
   std::optional<Scalar> item_if_idle(bool* warned) const;
 
  private:
@@ -90,8 +94,9 @@ class STATOR_API Array {
   DType dtype_ = DType::float64;
 };
 
+// Row-major strides, in elements.
 STATOR_API Dims contiguous_strides(const Dims& shape);
-// The number of elements. ShapeError for negative extents, or where the size in bytes does not fit in int64.
+// The number of elements. ShapeError for negative extents, or if the size in bytes does not fit in int64.
 STATOR_API int64_t checked_size(std::string_view op, const Dims& shape, int itemsize);
 // numpy.broadcast_shapes; the ShapeError names both shapes.
 STATOR_API Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims& b);
@@ -99,8 +104,8 @@ STATOR_API Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims&
 STATOR_API int normalize_axis(std::string_view op, int64_t axis, int ndim);
 STATOR_API std::string str(const Dims& shape);  // "(2, 3)"
 
-// An elementwise operand: an array or a weak scalar. It refers to an array that has a name, which must exist as long,
-// and keeps one that has none.
+// An elementwise operand: an array or a weak scalar. A named array is referred to and must outlive the operand; a
+// temporary one is kept.
 struct Operand {
   const Array* array = nullptr;
   Scalar scalar;

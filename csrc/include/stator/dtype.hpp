@@ -1,4 +1,4 @@
-// Names of element types, and which type arithmetic on several has.
+// Names of dtypes, promotion and casts.
 #pragma once
 
 #include <stator/device/element_types.hpp>
@@ -14,7 +14,7 @@ STATOR_API std::string_view name(DType d);
 // numpy.result_type of two array dtypes. bfloat16 with float16 gives float32; with integers bfloat16 behaves as
 // float16.
 STATOR_API DType promote(DType a, DType b);
-// The common dtype of one or more dtypes, independent of their order. ValueError for none.
+// The common dtype of one or more dtypes, whatever their order. ValueError for none.
 STATOR_API DType promote(std::span<const DType> dtypes);
 
 // True where numpy.can_cast(from, to, "same_kind") holds.

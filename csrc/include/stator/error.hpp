@@ -1,6 +1,6 @@
-// The exceptions of stator. Their types are part of the API, their texts are not. Every error has the op (which may be
-// empty), the cause with the values seen, and the remedy; what() joins them. Host memory that is exhausted is the
-// standard library's std::bad_alloc instead, which Python sees as an OutOfMemoryError too.
+// The exceptions of stator. Their types are part of the API, their texts are not. Every error has the op (may be
+// empty), the cause with the values seen, and the remedy; what() joins them. Exhausted host memory is std::bad_alloc
+// instead, an OutOfMemoryError in Python.
 #pragma once
 
 #include <stator/export.hpp>
@@ -48,11 +48,11 @@ struct MemoryOwner {
 class STATOR_API OutOfMemoryError : public Error {
  public:
   struct Figures {
-    size_t requested, free, cached, limit;
-    std::string largest_owner;          // "4.0 MiB matmul", empty when nothing is live
-    std::vector<MemoryOwner> owners{};  // those with the most bytes, the largest first
-    std::string scope{};               // whose budget does not hold the request; empty where it is not a budget's fault
-    size_t budget = 0, in_budget = 0;  // of that scope, and what of it is in use
+    size_t requested, free, cached, limit;  // bytes
+    std::string largest_owner;              // "4.0 MiB matmul", empty when nothing is live
+    std::vector<MemoryOwner> owners{};      // those with the most bytes, the largest first
+    std::string scope{};                    // whose budget the request exceeds; empty if none
+    size_t budget = 0, in_budget = 0;       // bytes of that budget, and those in use
   };
   OutOfMemoryError(std::string op, Figures figures);
   const Figures& figures() const noexcept { return figures_; }
@@ -61,7 +61,7 @@ class STATOR_API OutOfMemoryError : public Error {
   Figures figures_;
 };
 
-// A matrix is singular or not positive definite, or its decomposition did not converge; the first such of its batch.
+// A matrix is singular or not positive definite, or its decomposition did not converge. Describes the first of a batch.
 class STATOR_API LinAlgError : public Error {
  public:
   LinAlgError(std::string op, int64_t index, std::string cause, std::string remedy = {});
@@ -71,8 +71,8 @@ class STATOR_API LinAlgError : public Error {
   int64_t index_;
 };
 
-// X(class, base): the other errors, which carry nothing more. An IndexError that a kernel found comes from the error
-// slot of its stream.
+// X(class, base): the other errors, without further members. A call that waits for a stream also throws the errors that
+// kernels recorded in its error slot, such as IndexError.
 #define STATOR_ERRORS(X)           \
   X(DeviceUnavailableError, Error) \
   X(BackendClosedError, Error)     \

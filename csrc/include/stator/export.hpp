@@ -1,4 +1,5 @@
-// Marks the public symbols of libstator.so; everything else is hidden.
+// STATOR_API marks the public symbols of libstator.so, all others are hidden; STATOR_HD marks functions of host and
+// device.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -40,15 +40,15 @@ class Ref {
   T* operator->() const { return p_; }
   T& operator*() const { return *p_; }
   explicit operator bool() const { return p_ != nullptr; }
-  T* detach() { return std::exchange(p_, nullptr); }  // the caller then owns the reference
+  T* detach() { return std::exchange(p_, nullptr); }  // the caller owns the reference afterwards
 
  private:
   const Box* box() const { return reinterpret_cast<const Box*>(p_); }
   T* p_ = nullptr;
 };
 
-// A shape or strides: at most 32 values, six of them inline. More are shared until a copy is changed, so that copying a
-// Dims, and with it an Array, never fails; what changes values may throw std::bad_alloc.
+// A shape or strides: at most 32 values, up to six of them inline. Copies of more share memory until one is changed:
+// copying a Dims, and so an Array, never throws; non-const members may throw std::bad_alloc.
 class STATOR_API Dims {
  public:
   static constexpr int max_size = 32;
@@ -109,7 +109,7 @@ class STATOR_API Dims {
     std::atomic<int32_t> owners{1};
     int64_t values[max_size];
   };
-  void own();  // values of its own
+  void own();  // makes the values unshared
   void drop() noexcept;
   void set(const Dims& other) noexcept {
     size_ = other.size_;

@@ -9,7 +9,7 @@ struct BuildInfo {
   const char* version;   // "0.1.0"
   bool cuda;             // has the cuda target
   const char* compiler;  // of the host targets
-  // The compute capabilities that have machine code, "80 90"; the driver compiles the kernels for others at first use.
+  // The compute capabilities with machine code, "80 90"; the driver compiles the kernels for others at first use.
   const char* machine_code;
 };
 
