@@ -64,7 +64,7 @@ class Event:
         """Whether the work before the event has finished. Does not wait."""
         ...
     def milliseconds_since(self, earlier: Event, /) -> float:
-        """The time between two events, both of which must have happened (ValueError)."""
+        """The milliseconds from the earlier event to this one. InvalidValueError unless both have happened."""
         ...
     def synchronize(self) -> None:
         """Waits for the work before the event."""
@@ -93,7 +93,7 @@ class Stream:
     @property
     def backend(self) -> stator.backend.Backend: ...
     def close(self) -> None:
-        """Waits for a stream of another library, and gives it back. InvalidValueError for the backend's own streams.
+        """Waits for a stream of another library, and releases it. InvalidValueError for the backend's own streams.
 
         Calls with the Stream, and ops where it is current, then raise BackendClosedError.
         """
@@ -144,7 +144,7 @@ def device_properties(backend: Backend) -> dict[str, Any]:
     """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the backend's device."""
     ...
 def empty_cache(backend: Backend) -> None:
-    """Gives cached memory of the backend back to the device."""
+    """Frees the cached memory of the backend."""
     ...
 def emulated(kind: str) -> bool:
     """Whether the devices of "cpu" or "cuda" are emulated ones, which STATOR_EMULATE asks for."""

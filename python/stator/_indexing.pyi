@@ -152,9 +152,9 @@ def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic
 def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | None = None) -> Array:
     """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
-    axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
-    result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the result's
-    shape.
+    axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for one out of
+    range the result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the
+    result's shape.
 
     >>> stator.take(stator.asarray([5, 6, 7]), stator.asarray([2, 0])).tolist()
     [7, 5]

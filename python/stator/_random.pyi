@@ -62,7 +62,7 @@ class Generator:
         """
         ...
     def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
-        """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous."""
+        """The integers 0 to x - 1, int64, or an array's slices along axis, in random order. Asynchronous."""
         ...
     def poisson(self, lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the Poisson distribution of mean lam. Asynchronous.
@@ -165,7 +165,7 @@ def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | Non
     """
     ...
 def permutation(x: int | Array, /, *, axis: int = 0, device: Backend | Device | str | None = None) -> Array:
-    """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous.
+    """The integers 0 to x - 1, int64, or an array's slices along axis, in random order. Asynchronous.
 
     By the backend's generator; for an array that of its own backend.
     """

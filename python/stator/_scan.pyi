@@ -7,15 +7,15 @@ class CumulativeExtremes(NamedTuple):
     values: Array
     indices: Array
 def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """The product of the elements up to and including each one, as stator.cumulative_prod.
+    """The product of the elements up to and including each one, as stator.cumulative_prod. Asynchronous.
 
-    axis: None is that of the flattened array.
+    axis: None flattens the array first.
     """
     ...
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """The sum of the elements up to and including each one, as stator.cumulative_sum.
+    """The sum of the elements up to and including each one, as stator.cumulative_sum. Asynchronous.
 
-    axis: None is that of the flattened array.
+    axis: None flattens the array first.
     """
     ...
 def cumulative_max(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:

@@ -224,8 +224,8 @@ cdef class Array:
     def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Array:
         """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
         if stream is not None:
-            raise UnsupportedError("A stream cannot be given", op="Array.to_device",
-                                   remedy="Use `with backend.stream(s):`.")
+            raise UnsupportedError("A stream was given", op="Array.to_device",
+                                   remedy="Pass stream=None, and use `with backend.stream(s):`.")
         return moved_to(self, resolve(device, "Array.to_device"))
 
     def to(self, device: DeviceLike, /) -> Array:
@@ -284,8 +284,8 @@ cdef class Array:
 
     def __bool__(self) -> bool:
         if self.c.size() != 1:
-            raise InvalidValueError(f"The truth of an array of shape {self.shape}", op="Array.__bool__",
-                                    remedy="Use any(x), all(x) or x.size > 0.")
+            raise InvalidValueError(f"The truth value of an array of shape {self.shape} is ambiguous",
+                                    op="Array.__bool__", remedy="Use any(x), all(x) or x.size > 0.")
         return bool(number(self, "Array.__bool__"))
 
     def __int__(self) -> int:

@@ -351,7 +351,7 @@ cdef class Stream:
             interop.add_callback(self.c, <void*>cell, run_callback, drop_owner)
 
     def close(self) -> None:
-        """Waits for a stream of another library, and gives it back. InvalidValueError for the backend's own streams.
+        """Waits for a stream of another library, and releases it. InvalidValueError for the backend's own streams.
 
         Calls with the Stream, and ops where it is current, then raise BackendClosedError.
         """

@@ -345,7 +345,8 @@ cdef uintptr_t filled_address(object out, object array) except? 0:
         raise DTypeError(f"out is of {out.dtype} and the array of {dtype}", op=op, remedy="Give out the array's dtype.")
     if out.shape != array.shape or not out.flags.c_contiguous or not out.flags.writeable:
         raise InvalidValueError(f"The array out has shape {out.shape} and this array {array.shape}, or out is not "
-                                "contiguous or read-only", op=op, remedy="Give a contiguous array of the same shape.")
+                                "contiguous or not writable", op=op,
+                                remedy="Pass a contiguous, writable array of the same shape.")
     return out.ctypes.data
 
 

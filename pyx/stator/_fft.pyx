@@ -39,7 +39,7 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
 
 cdef Array along_axis(cpp.Transform op_code, str op, object x, object n, object axis, object norm):
     if n is not None and to_int(n, op, "n") < 0:
-        raise ShapeError(f"n = {n}", op=op, remedy="Transform a positive number of points.")
+        raise ShapeError(f"n={n}", op=op, remedy="Pass at least 1.")
     return transformed(op_code, op, x, n, to_int(axis, op), norm)
 
 

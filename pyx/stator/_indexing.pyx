@@ -34,9 +34,9 @@ cdef int to_operand(object value, str op, vector[Operand]& out) except -1:
 def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | None = None) -> Array:
     """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
-    axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
-    result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the result's
-    shape.
+    axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for one out of
+    range the result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the
+    result's shape.
 
     >>> stator.take(stator.asarray([5, 6, 7]), stator.asarray([2, 0])).tolist()
     [7, 5]
@@ -249,7 +249,7 @@ cdef cpp.Capacity to_capacity(object size, object fill_value, str op) except *:
     if fill_value is not None:
         to_number(fill_value, capacity.fill, op, "fill_value")
         if size is None:
-            raise InvalidValueError("A fill_value without a size has no use", op=op, remedy="Give size= as well.")
+            raise InvalidValueError("fill_value was given without size", op=op, remedy="Pass size as well.")
     return capacity
 
 

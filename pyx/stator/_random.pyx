@@ -344,7 +344,7 @@ cdef class Generator:
         return draw_integers(self, low, high, size, dtype, endpoint)
 
     def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
-        """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous."""
+        """The integers 0 to x - 1, int64, or an array's slices along axis, in random order. Asynchronous."""
         return draw_permutation(self, x, axis)
 
     def choice(self, a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
@@ -461,7 +461,7 @@ def integers(low: int, high: int | None = None, size: int | Sequence[int] | None
 
 
 def permutation(x: int | Array, /, *, axis: int = 0, device: DeviceLike = None) -> Array:
-    """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous.
+    """The integers 0 to x - 1, int64, or an array's slices along axis, in random order. Asynchronous.
 
     By the backend's generator; for an array that of its own backend.
     """

@@ -89,17 +89,17 @@ def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | N
 
 
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """The sum of the elements up to and including each one, as stator.cumulative_sum.
+    """The sum of the elements up to and including each one, as stator.cumulative_sum. Asynchronous.
 
-    axis: None is that of the flattened array.
+    axis: None flattens the array first.
     """
     return accumulate_flat(sum_, "cumulative_sum", "Array.cumsum", x, axis, dtype, out)
 
 
 def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """The product of the elements up to and including each one, as stator.cumulative_prod.
+    """The product of the elements up to and including each one, as stator.cumulative_prod. Asynchronous.
 
-    axis: None is that of the flattened array.
+    axis: None flattens the array first.
     """
     return accumulate_flat(prod, "cumulative_prod", "Array.cumprod", x, axis, dtype, out)
 

@@ -152,7 +152,7 @@ def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: Dev
     ends = (matrix.indptr[0], matrix.indptr[-1])
     if ends != (0, len(matrix.data)) or (matrix.indptr[1:] < matrix.indptr[:-1]).any():
         raise InvalidValueError(f"indptr from {ends[0]} to {ends[1]} for {len(matrix.data)} entries",
-                                op="sparse.from_scipy", remedy="It begins with 0, never descends and ends with nnz.")
+                                op="sparse.from_scipy", remedy="It must begin with 0, not descend, and end with nnz.")
     kind = CSR if matrix.format == "csr" else CSC
     return valid(kind(data, asarray(matrix.indices, device=data.backend), asarray(matrix.indptr, device=data.backend),
                       matrix.shape, is_sorted=matrix.has_sorted_indices, is_coalesced=matrix.has_canonical_format))
@@ -168,8 +168,8 @@ cdef int inside(object indices, object bound) except -1:
         return 0
     for worst in (indices.min(), indices.max()):
         if not 0 <= worst < bound:
-            raise OutOfRangeError(f"index {worst} for {bound}", op="sparse.from_scipy",
-                                  remedy="Indices are at least 0 and less than the extent.")
+            raise OutOfRangeError(f"Index {worst} for the extent {bound}", op="sparse.from_scipy",
+                                  remedy="Indices must be at least 0 and less than the extent.")
     return 0
 
 

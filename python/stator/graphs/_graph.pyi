@@ -17,7 +17,7 @@ class Capture:
     def __exit__(self, kind: object, error: object, trace: object) -> None: ...
     def __init__(self) -> None: ...
     def cancel(self) -> None:
-        """Ends it without a graph; nothing where it has ended."""
+        """Ends the capture without a graph; does nothing once it has ended."""
         ...
     @property
     def graph(self) -> Graph: ...
@@ -57,21 +57,25 @@ class Graph:
     @property
     def backend(self) -> stator.backend.Backend: ...
     def launch(self, *, stream: StreamLike | None = None) -> None:
-        """Runs the captured work again, on the arrays of the capture. Asynchronous."""
+        """Enqueues the captured work, which reads and writes the arrays of the capture. Asynchronous.
+
+        stream: where it runs; None is the current stream. Every launch draws new random numbers. CaptureError inside
+        the capture's `with` block, BackendMismatchError for a stream of another backend.
+        """
         ...
     @property
     def nbytes(self) -> int: ...
     @property
     def nodes(self) -> list[GraphNode]: ...
     def replay(self, *, stream: StreamLike | None = None) -> None:
-        """As launch()."""
+        """As launch(), under PyTorch's name."""
         ...
     def save(self, path: str | PathLike[str], *, inputs: Sequence[Array] = (), outputs: Sequence[Array] = ()) -> None:
         """Writes a recorded graph to a file, which Backend.graphs.load reads in any process as a function.
 
-        inputs: arrays that the work uses, which become the function's arguments; others are constants, whose values of
-        now are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError where the capture
-        was not one with record=True, and for what no file can have, such as a kernel of your own.
+        inputs: arrays that the work uses, which become the function's arguments; others are constants, whose current
+        values are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError unless the
+        capture had record=True, and for work that a file cannot have, such as a user kernel.
 
         >>> x = be.ones(3)
         >>> with be.capture(record=True) as graph:
@@ -82,9 +86,9 @@ class Graph:
         """
         ...
     def to_dot(self) -> str:
-        """The graph in the language of Graphviz: its calls, and which of them use what others have written before.
+        """The graph in Graphviz's language DOT: a node for each call, an edge for each dependency through memory.
 
-        A branch or a loop is its begin and its end, and what is between them.
+        A branch or a loop has a node for its begin and one for its end, with its calls between them.
         """
         ...
 class GraphNode(NamedTuple):

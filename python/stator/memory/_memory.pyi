@@ -12,5 +12,5 @@ def set_memory_hook(backend: Backend, function: Callable[[int, int], bool]) -> N
     """Sets what allocations that fail ask: function(bytes, round) says whether to try again."""
     ...
 def trim_memory(backend: Backend, keep: int, pinned: bool) -> int:
-    """Gives cached memory back until no more than `keep` bytes are cached: how many it was."""
+    """Frees cached memory until at most `keep` bytes are cached; returns how many bytes were freed."""
     ...

@@ -84,7 +84,7 @@ def spectral_norm_backward(grad: Array, w: Array, u: Array, v: Array, sigma: Arr
     """
     ...
 def update_running_stats(running_mean: Array, running_var: Array, mean: Array, var: Array, /, *, count: int, momentum: float = 0.1) -> None:
-    """Moves running statistics towards those of a batch by the share momentum, in place. Asynchronous.
+    """Moves running statistics towards those of a batch by the fraction momentum, in place. Asynchronous.
 
     All are (channels,), of float32 or float64; mean and var are what batch_norm returned in training. count: how many
     elements of a channel they are of, by which the variance becomes unbiased; of an empty batch, count 0, nothing

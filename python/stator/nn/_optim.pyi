@@ -19,11 +19,12 @@ def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequenc
     """One step of Adam, or AdamW when decoupled, in place and in one launch. Asynchronous.
 
     A parameter, its gradient and its states are of one shape; states have the params' dtype or float32. Arrays that are
-    not dense in row-major order are updated through copies. step counts from 1. step, lr, grad_scale and grad_factor
+    not contiguous are updated through copies. step counts from 1. step, lr, grad_scale and grad_factor
     may be 0-d arrays, which are read when the step runs, so that a captured step can be replayed.
 
     Gradients are divided by grad_scale and multiplied by grad_factor first; where found_inf, a 0-d bool, is true,
-    nothing changes. masters are float32 copies of float16 or bfloat16 params, which become their roundings.
+    nothing changes. masters are float32 copies of float16 or bfloat16 params: the step updates them, and the params
+    become their roundings.
 
     >>> param, mean, square = be.ones((2,)), be.zeros((2,)), be.zeros((2,))
     >>> stator.nn.adam_step([param], [be.ones((2,))], [mean], [square], step=1, lr=0.5)
@@ -47,7 +48,7 @@ def clip_grad_norm(grads: Sequence[Array], max_norm: float, /, *, grad_scale: fl
 def has_inf_nan(arrays: Sequence[Array], /) -> Array:
     """Whether an element of floating arrays is infinite or NaN, as a 0-d bool. Asynchronous.
 
-    One launch. What a step takes as found_inf. ValueError for an empty list.
+    One launch. What a step takes as found_inf. InvalidValueError for an empty list.
 
     >>> bool(stator.nn.has_inf_nan([be.ones((2,)), be.asarray([1.0, float("inf")])]))
     True
@@ -56,8 +57,8 @@ def has_inf_nan(arrays: Sequence[Array], /) -> Array:
 def lamb_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequence[Array], exp_avg_sqs: Sequence[Array], /, *, step: int | Array, lr: float | Array = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6, weight_decay: float = 0.0, maximize: bool = False, masters: Sequence[Array] | None = None, grad_scale: float | Array | None = None, grad_factor: float | Array | None = None, found_inf: Array | None = None) -> None:
     """One step of LAMB in place, in two launches. Asynchronous.
 
-    Adam's step, plus weight_decay times the param, is scaled to the length of the param, unless one of both is 0. See
-    adam_step for the lists and for what all steps take.
+    Adam's step, plus weight_decay times the param, is scaled to the length of the param, unless one of the two is 0.
+    See adam_step for the lists and for what all steps take.
 
     >>> param, mean, square = be.ones((2,)), be.zeros((2,)), be.zeros((2,))
     >>> stator.nn.lamb_step([param], [be.ones((2,))], [mean], [square], step=1, lr=0.5)

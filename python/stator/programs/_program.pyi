@@ -31,7 +31,10 @@ class Kernel:
     @property
     def name(self) -> str: ...
     def occupancy(self, block: int | tuple[int, ...], /, *, shared: int = 0) -> int:
-        """The blocks of `block` threads that a multiprocessor holds at once. shared: bytes of dynamic shared memory."""
+        """The number of blocks of `block` threads that a multiprocessor holds at once.
+
+        shared: bytes of dynamic shared memory. InvalidValueError for a block that does not have 1 to 1024 threads.
+        """
         ...
     @property
     def parameters(self) -> tuple[KernelParameter, ...]: ...

@@ -89,7 +89,7 @@ class Scope(Entered):
         """Checks that it can be entered, and opens its budget."""
         op = "Backend.scoped"
         if self._number:
-            raise InvalidValueError("A scope that was entered before", op=op, remedy="Call scoped() again.")
+            raise InvalidValueError("The scope was entered before", op=op, remedy="Call scoped() again.")
         if self._backend.closed:
             raise BackendClosedError(
                 f"The backend on {self._backend.device_name} is closed", op=op, remedy="Open a new Backend."

@@ -34,7 +34,7 @@ cdef class Entered:
 
     def __enter__(self) -> Any:
         if self.entered:
-            raise InvalidValueError("A block that was entered before and has not ended", op="with",
+            raise InvalidValueError("The block was entered before and has not ended", op="with",
                                     remedy="Make another one.")
         self._before()
         self.state = self.begin()

@@ -82,7 +82,11 @@ cdef class Graph:
         cpp.release_later(self.c)
 
     def launch(self, *, stream: StreamLike | None = None) -> None:
-        """Runs the captured work again, on the arrays of the capture. Asynchronous."""
+        """Enqueues the captured work, which reads and writes the arrays of the capture. Asynchronous.
+
+        stream: where it runs; None is the current stream. Every launch draws new random numbers. CaptureError inside
+        the capture's `with` block, BackendMismatchError for a stream of another backend.
+        """
         cdef Graph graph = checked(self, "Graph.launch")
         cdef CppStream on
         cdef vector[State] states
@@ -95,9 +99,9 @@ cdef class Graph:
              outputs: Sequence[Array] = ()) -> None:
         """Writes a recorded graph to a file, which Backend.graphs.load reads in any process as a function.
 
-        inputs: arrays that the work uses, which become the function's arguments; others are constants, whose values of
-        now are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError where the capture
-        was not one with record=True, and for what no file can have, such as a kernel of your own.
+        inputs: arrays that the work uses, which become the function's arguments; others are constants, whose current
+        values are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError unless the
+        capture had record=True, and for work that a file cannot have, such as a user kernel.
 
         >>> x = be.ones(3)
         >>> with be.capture(record=True) as graph:
@@ -110,20 +114,20 @@ cdef class Graph:
         save_graph(checked(self, "Graph.save"), path, inputs, outputs)
 
     def replay(self, *, stream: StreamLike | None = None) -> None:
-        """As launch()."""
+        """As launch(), under PyTorch's name."""
         self.launch(stream=stream)
 
     @property
     def nodes(self) -> list[GraphNode]:
-        """The captured calls, in the order in which they were made."""
+        """The captured calls in their order: kind ("kernel", "copy", ...), name, and the op that made it."""
         cdef vector[cpp.GraphNode] found = checked(self, "Graph.nodes").c.nodes()
         return [GraphNode(decoded(found[i].kind), decoded(found[i].name), decoded(found[i].op))
                 for i in range(found.size())]
 
     def to_dot(self) -> str:
-        """The graph in the language of Graphviz: its calls, and which of them use what others have written before.
+        """The graph in Graphviz's language DOT: a node for each call, an edge for each dependency through memory.
 
-        A branch or a loop is its begin and its end, and what is between them.
+        A branch or a loop has a node for its begin and one for its end, with its calls between them.
         """
         cdef vector[cpp.GraphNode] found = checked(self, "Graph.to_dot").c.nodes()
         cdef size_t i, k
@@ -185,7 +189,7 @@ cdef class Capture:
     def __enter__(self) -> Graph:
         cdef vector[int] numbers
         if self.used:
-            raise CaptureError("A capture that was entered before", op="Backend.capture",
+            raise CaptureError("The capture was entered before", op="Backend.capture",
                                remedy="Call capture() again.")
         for number in self.fresh:
             numbers.push_back(number)
@@ -248,7 +252,7 @@ cdef class Capture:
             raise
 
     def cancel(self) -> None:
-        """Ends it without a graph; nothing where it has ended."""
+        """Ends the capture without a graph; does nothing once it has ended."""
         if self.begun:
             self.drop()
 

@@ -36,7 +36,7 @@ def memory_stats(backend: Backend) -> dict[str, Any]:
 
 
 def empty_cache(backend: Backend) -> None:
-    """Gives cached memory of the backend back to the device."""
+    """Frees the cached memory of the backend."""
     cdef Backend owner = as_backend(backend, "Backend.memory.empty_cache")
     with nogil:
         owner.c.empty_cache()

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Who is asked where memory runs out."""
+"""What is called when memory runs out, and the freeing of cached memory."""
 from libcpp cimport bool as cbool
 
 from stator._backend cimport Backend, drop_owner, settle
@@ -36,7 +36,7 @@ def set_memory_hook(backend: Backend, function: Callable[[int, int], bool]) -> N
 
 
 def trim_memory(backend: Backend, keep: int, pinned: bool) -> int:
-    """Gives cached memory back until no more than `keep` bytes are cached: how many it was."""
+    """Frees cached memory until at most `keep` bytes are cached; returns how many bytes were freed."""
     cdef Backend owner = backend
     cdef bint locked = pinned
     cdef size_t most = keep, freed

@@ -27,12 +27,12 @@ cdef class RegisteredMemory:
 
     @property
     def array(self) -> np.ndarray[Any, Any] | None:
-        """The array; None once it was closed here."""
+        """The NumPy array; None after close()."""
         return self.held
 
     @property
     def closed(self) -> bool:
-        """Whether close() was called here."""
+        """Whether close() was called."""
         return self.held is None
 
     def close(self) -> None:

@@ -204,8 +204,8 @@ def observe_range(x: Array, min: Array, max: Array, /, *, axis: int | None = Non
                   averaging_constant: float | None = None) -> None:
     """Extends min and max in place by the elements of x, or per index of the axis. Asynchronous.
 
-    One launch. min and max are dense float32, for float64 x also float64, of shape () or (n,), and begin as infinity
-    and -infinity.
+    One launch. min and max are contiguous float32, for float64 x also float64, of shape () or (n,), and begin as
+    infinity and -infinity.
     averaging_constant: they move by that part of the way instead, after the first time. NaN stays NaN, as in torch; an
     x without elements changes nothing.
 

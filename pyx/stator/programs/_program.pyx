@@ -51,7 +51,7 @@ cdef int to_extent(object value, uint32_t* out, str op, str name) except -1:
     for i in range(3):
         n = to_int(parts[i], op, name) if i < len(parts) else 1
         if not 0 <= n < 2**32:
-            raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Each number is from 1 to 2**32 - 1.")
+            raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Pass numbers from 1 to 2**32 - 1.")
         out[i] = <uint32_t>n
     return 0
 
@@ -238,14 +238,17 @@ cdef class Kernel:
         return KernelAttributes(a.registers, a.max_threads, a.shared_bytes, a.max_dynamic_shared_bytes, a.local_bytes)
 
     def occupancy(self, block: int | tuple[int, ...], /, *, shared: int = 0) -> int:
-        """The blocks of `block` threads that a multiprocessor holds at once. shared: bytes of dynamic shared memory."""
+        """The number of blocks of `block` threads that a multiprocessor holds at once.
+
+        shared: bytes of dynamic shared memory. InvalidValueError for a block that does not have 1 to 1024 threads.
+        """
         cdef uint32_t threads[3]
         cdef int out, size = to_size(shared, "Kernel.occupancy", "shared")
         to_extent(block, threads, "Kernel.occupancy", "block")
         count = int(threads[0]) * int(threads[1]) * int(threads[2])
         if not 1 <= count <= 1024:
             raise InvalidValueError(f"block={shown(block)}", op="Kernel.occupancy",
-                                    remedy="A block has 1 to 1024 threads.")
+                                    remedy="Pass a block of 1 to 1024 threads.")
         cdef int all_threads = count
         with nogil:
             out = self.c.resident_blocks(all_threads, size)
@@ -278,7 +281,7 @@ cdef class Kernel:
         cdef vector[cpp.KernelArgument] arguments
         cdef CppStream on
         if self.backend is None:
-            raise InvalidValueError("A kernel that was not compiled", op="Kernel.launch",
+            raise InvalidValueError("The kernel was not compiled", op="Kernel.launch",
                                     remedy="Take one from Backend.compile().")
         if isinstance(grid, Array):
             grid = extents_of(grid, self.backend)

@@ -46,7 +46,7 @@ cdef Stream wrap_stream(Backend backend, object value, str op):
     version, address = value.__cuda_stream__()
     if version != 0:
         raise InvalidValueError(f"Version {version} of the protocol __cuda_stream__", op=op,
-                                remedy="Version 0 is known.")
+                                remedy="Pass a stream of version 0.")
     handle = to_int(address, op, "stream")
     Py_INCREF(value)
     try:
@@ -104,7 +104,7 @@ cdef void run_callback(void* cell) noexcept with gil:
 cdef int to_priority(object value, str op) except? -1:
     cdef int64_t number = to_int(value, op, "priority")
     if not -2**31 <= number < 2**31:
-        raise InvalidValueError(f"priority={number}", op=op, remedy="See Backend.streams.priority_range.")
+        raise InvalidValueError(f"priority={number}", op=op, remedy="Pass one within Backend.streams.priority_range.")
     return <int>number
 
 
@@ -154,7 +154,7 @@ cdef class Event:
         return waiting(self)
 
     def milliseconds_since(self, earlier: Event, /) -> float:
-        """The time between two events, both of which must have happened (ValueError)."""
+        """The milliseconds from the earlier event to this one. InvalidValueError unless both have happened."""
         cdef Event other = as_event(earlier, "Event.milliseconds_since", "earlier")
         cdef float out
         with nogil:
