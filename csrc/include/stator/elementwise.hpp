@@ -12,10 +12,10 @@
 namespace stator {
 
 struct ElementwiseOptions {
-  // Of the result. A floating result is computed in its computation dtype and rounded once; integer operands are cast
-  // to an integer dtype first, and wrap.
+  // Of the result. Floating results are computed in the wider of the operands' dtype and this one, and rounded once;
+  // integer operands are cast to an integer dtype first, and wrap.
   std::optional<DType> dtype = {};
-  const Array* out = nullptr;  // exact shape, same-kind cast; may be the very same view as an input
+  const Array* out = nullptr;  // of the result's shape, same-kind cast; may overlap the operands
 };
 
 // The op of a table entry. DTypeError for dtypes that the entry does not have, ShapeError when the shapes do not
@@ -59,9 +59,11 @@ STATOR_API Fractions frexp(const Array& x, const Stream& = {});
 
 }  // namespace stator
 
-// Gated units of floating arrays: activation(gate) * up, of two arrays of one shape and dtype or of the halves of one
-// along an axis, the gate first. Of glu, whose activation is the sigmoid, the gate is the second half, as in PyTorch.
-// One launch; gradients on the fast host in two. ShapeError where shapes differ or an extent is odd, DTypeError.
+// Gated units: activation(gate) * up of two floating arrays of one shape and dtype, or of the halves of one array along
+// an axis, the gate first. The activation of glu is the sigmoid, and its gate is the second half, as in PyTorch.
+// Backward functions take grad, of the result's shape and dtype, and the forward operands; they return the gradients of
+// gate and up, or of x as one array. Asynchronous. One launch; gradients on the fast host in two. ShapeError if shapes
+// differ or the extent is odd, DTypeError unless floating and equal, AxisError.
 namespace stator::nn {
 
 struct GatedGradients {

@@ -38,7 +38,8 @@ STATOR_API void order(const Backend&, void* from, void* to, std::string_view cal
 // The same, after the work enqueued so far on every stream that used the array's buffer.
 STATOR_API void order_after_uses(const Array&, void* to, std::string_view call);
 
-// Page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both targets.
+// Uninitialised page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both targets.
+// OutOfMemoryError.
 STATOR_API Array pinned(const Backend&, size_t bytes);
 
 // Page-locks memory of the host until unregister_host(), or until the backend closes, and waits for its streams then.

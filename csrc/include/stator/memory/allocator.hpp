@@ -13,9 +13,9 @@ namespace stator {
 class STATOR_API Allocator {
  public:
   virtual ~Allocator() = default;
-  // At least `bytes`, which are more than 0, for work that is enqueued on the stream from now on: cuda: a cudaStream_t,
-  // aligned to 256 bytes, memory of the backend's device; cpu: aligned to 64 bytes, and the stream says nothing. Null
-  // or an exception where there is none: the backend then frees what it keeps and asks once more.
+  // At least `bytes` (more than 0) of memory, which may be uninitialised, for work enqueued on the stream from now on.
+  // cuda: memory of the backend's device, aligned to 256 bytes; the stream is a cudaStream_t. cpu: aligned to 64 bytes;
+  // ignore the stream. Null or an exception if there is none: the backend then frees its cache and calls once more.
   virtual void* allocate(size_t bytes, void* stream) = 0;
   // Called once for what allocate() gave, with its bytes, in the order of the stream, which need not be that of the
   // allocation. Null: no work uses the memory any more. On the cpu none does in any case.
@@ -23,12 +23,15 @@ class STATOR_API Allocator {
 };
 
 // Memory of the backend's pool for another library, on cuda for work of the stream `stream` (a cudaStream_t, null for
-// the legacy default stream). It is memory of one of the backend's own streams whose past the other one waits for, and
-// shows in Backend::resources() as exported. OutOfMemoryError; CaptureError where the stream is being captured.
+// the legacy default stream). It is uninitialised, belongs to one of the backend's own streams, for whose earlier work
+// `stream` waits, and Backend::resources() lists it as exported. OutOfMemoryError; CaptureError if the stream is being
+// captured.
 STATOR_API void* lend_memory(const Backend& backend, size_t bytes, void* stream);
-// Gives it back after what the stream holds now, also after the backend was closed. ValueError for other memory.
+// Frees it after the work that the stream has now, also after the backend was closed. Null does nothing; ValueError for
+// other memory.
 STATOR_API void return_memory(void* memory, void* stream);
-// Whose pool stator_allocate() uses for the device of the backend from now on, as long as that is open.
+// stator_allocate() for the backend's device uses its pool from now on, while it is open. BackendMismatchError unless
+// cuda.
 STATOR_API void serve_allocations(const Backend& backend);
 
 }  // namespace stator

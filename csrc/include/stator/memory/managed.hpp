@@ -12,9 +12,8 @@
 
 namespace stator {
 
-// What it is on a device. migrating: CUDA's (cudaMallocManaged), whose pages go to where they are used. pinned:
-// page-locked memory of the host, for cuda devices that do not let the host use managed memory while they work. host:
-// that of a cpu, which host and device are one for.
+// migrating: cudaMallocManaged, whose pages move to where they are used. pinned: page-locked host memory, for cuda
+// devices on which the host cannot use managed memory while kernels run. host: ordinary memory, on cpu.
 enum class ManagedKind : uint8_t { migrating, pinned, host };
 
 // The values of cudaMemoryAdvise.
@@ -32,21 +31,21 @@ namespace location {
 inline constexpr int host = -1, none = -2;
 }
 
-// What pages of migrating memory were advised, all of a range alike.
+// The advice that holds for all pages of a range of migrating memory.
 struct AdviceState {
   bool read_mostly = false;
   int preferred = location::none;
   std::vector<int> accessed_by;
 };
 
-// What was asked for a whole allocation. What the pages did by themselves CUDA does not count.
+// Prefetches of a whole allocation, and their bytes. CUDA does not count pages that moved on demand.
 struct Migrations {
   uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
   int last = location::none;
 };
 
 STATOR_API ManagedKind managed_kind(const Backend&);
-// An uninitialised array in managed memory, which the pool keeps for the next one. OutOfMemoryError.
+// An array of uninitialised managed memory, which the pool keeps once freed. ShapeError, OutOfMemoryError.
 STATOR_API Array managed(const Backend&, const Dims& shape, DType dtype);
 
 // The rest throws ValueError for arrays in other memory.

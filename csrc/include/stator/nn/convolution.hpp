@@ -6,15 +6,18 @@
 
 namespace stator::nn {
 
-// x is (n, channels, ...), with `channels_last` (n, ..., channels), or either without n; the result is laid out as x
-// is. Numbers per axis are one for all axes, or one for each.
+// x is (n, channels, ...), with `channels_last` (n, ..., channels), or either without n; the result has the same order
+// of axes. Numbers per axis are one for all axes, or one for each. ValueError for numbers out of range, ShapeError if
+// extents do not fit, DTypeError unless x, weight and bias have one floating dtype.
 struct ConvolutionOptions {
   const Array* bias = nullptr;  // (out_channels,), of x's dtype
   Dims stride{1}, padding{0}, dilation{1};
-  bool same = false;  // instead of `padding`: as many zeros as make the result as long as x, the odd one at the end
+  // instead of `padding`, for stride 1: zeros that make the result as long as x, the odd one at the end
+  bool same = false;
   int64_t groups = 1;
   bool channels_last = false;
-  Dims output_padding{0};  // of transposed convolutions: how far the result reaches beyond what is needed
+  // of transposed convolutions: elements appended to the result, 0 up to max(stride, dilation) - 1
+  Dims output_padding{0};
 };
 
 // weight is (out_channels, channels / groups, ...), of transposed convolutions (channels, out_channels / groups, ...).
@@ -31,7 +34,8 @@ STATOR_API Array conv_transpose2d(const Array& x, const Array& weight, const Con
 STATOR_API Array conv_transpose3d(const Array& x, const Array& weight, const ConvolutionOptions& = {},
                                   const Stream& = {});
 
-// Gradients of x, weight and bias. The options are those of the forward function; its bias is not read.
+// Gradients of x, weight and bias, of their shapes and dtype; grad has the shape of the result. The options are those
+// of the forward function; its bias is not read.
 struct ConvolutionGradients {
   Array x, weight, bias;
 };

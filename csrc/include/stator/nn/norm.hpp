@@ -34,9 +34,10 @@ STATOR_API Normalized layer_norm(const Array& x, const LayerNormOptions& = {}, c
 // x divided by the root of its mean square; no bias.
 STATOR_API Normalized rms_norm(const Array& x, const LayerNormOptions& = {}, const Stream& = {});
 // x (n, channels, ...), over each of `groups` equal groups of channels of a sample; weight and bias are (channels,).
-// ShapeError, as in PyTorch, where the groups of all samples have one element together.
+// ValueError unless `groups` divides the channels; ShapeError, as in PyTorch, if a group of all samples together has
+// one element.
 STATOR_API Normalized group_norm(const Array& x, int64_t groups, const FusedNormOptions& = {}, const Stream& = {});
-// A group per channel, of two elements at least.
+// A group per channel. ShapeError if one has one element.
 STATOR_API Normalized instance_norm(const Array& x, const FusedNormOptions& = {}, const Stream& = {});
 
 // Gradients of x, weight and bias, the latter two of the weight's shape, also where none is given. The bias itself is

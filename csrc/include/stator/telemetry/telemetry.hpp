@@ -20,7 +20,7 @@ struct TelemetryOptions {
 // The calls of one op since the counters were reset. A call is what the user made; what it calls itself is a part of
 // it. Times are in seconds.
 struct OpTelemetry {
-  std::string op;                                              // empty: what no call of a user did, such as releases
+  std::string op;                                              // empty: work of no call, such as releases
   uint64_t calls = 0, dispatches = 0, untimed_dispatches = 0;  // dispatches: calls that enqueued work
   uint64_t launches = 0, library_calls = 0, graph_launches = 0, copies = 0, fills = 0;
   uint64_t allocations = 0;       // of the runtime; those that the pool served from its cache are in MemoryStats
@@ -34,8 +34,7 @@ struct OpTelemetry {
   double device_seconds = 0, longest_device_seconds = 0;  // of work that has finished and was timed
 };
 
-// Each change holds for calls that begin later. UnsupportedError for nvtx where no tool takes ranges. Counters stay
-// until they are reset.
+// Holds for calls that begin later. UnsupportedError for nvtx if no tool records ranges. Counters stay until reset.
 STATOR_API void set_telemetry(const Backend&, const TelemetryOptions&);
 STATOR_API TelemetryOptions telemetry_options(const Backend&);
 STATOR_API std::vector<OpTelemetry> telemetry(const Backend&);  // does not wait; may be called after close()
@@ -46,11 +45,13 @@ struct TraceRange {
   std::string op;
   int64_t thread = 0;  // of the operating system
   double begin = 0, end = 0;
-  int stream = -1;  // of its work, where it enqueued any and the times on the device are known
+  // index of the stream of its work; -1 if it enqueued none, or its device times or stream are unknown
+  int stream = -1;
   double device_begin = 0, device_end = 0;
 };
-// Between the two, every call is noted, with the time of its work on the device. begin_trace waits for stream 0,
-// end_trace for all streams. `dropped` gets the number of calls beyond those that a trace can hold.
+// Between the two, every call is recorded, with the time of its work on the device. begin_trace waits for stream 0,
+// end_trace for all streams. `dropped`, which must not be null, gets the number of calls beyond a trace's capacity.
+// ValueError if a trace is being made, CaptureError while stream 0 is captured.
 STATOR_API void begin_trace(const Backend&);
 STATOR_API std::vector<TraceRange> end_trace(const Backend&, uint64_t* dropped);
 
