@@ -10,9 +10,9 @@
 
 namespace stator {
 
-// Row-major arrays: of uninitialised memory, of zeros, of a constant. Without a dtype full() has bool, int64, float64
-// or complex128, by the number. ShapeError for negative or overflowing shapes, NumberRangeError for a number that the
-// dtype does not hold, OutOfMemoryError. Asynchronous, as everything below unless stated otherwise.
+// Row-major arrays: of uninitialised memory, of zeros, of a constant. Without a dtype full() has bool, int64, uint64,
+// float64 or complex128, by the number's type. ShapeError for negative or overflowing shapes, NumberRangeError for a
+// number that the dtype does not hold, OutOfMemoryError. Asynchronous, as everything below unless stated otherwise.
 STATOR_API Array empty(const Backend&, const Dims& shape, DType dtype = DType::float64, const Stream& = {});
 STATOR_API Array zeros(const Backend&, const Dims& shape, DType dtype = DType::float64, const Stream& = {});
 STATOR_API Array full(const Backend&, const Dims& shape, Scalar value, std::optional<DType> dtype = {},

@@ -1,7 +1,7 @@
-// Discrete Fourier transforms, as numpy.fft. Asynchronous. float32 and complex64 are computed in float32, float64 and
-// complex128 in float64; float16 and bfloat16 are first converted to float32, integers and bool to float64. On cuda
-// cuFFT is used where it is installed, stator's own kernels elsewhere. ShapeError for a length below 1, AxisError,
-// ValueError for an unknown norm.
+// Discrete Fourier transforms, as numpy.fft. Asynchronous. Transforms return complex64 or complex128, irfft and hfft
+// real numbers. float32 and complex64 are computed in float32, float64 and complex128 in float64; float16 and bfloat16
+// are first converted to float32, integers and bool to float64. On cuda cuFFT is used where it is installed, stator's
+// own kernels elsewhere. ShapeError for a length below 1, AxisError, ValueError for an unknown norm.
 #pragma once
 
 #include <stator/array.hpp>
@@ -57,8 +57,8 @@ STATOR_TRANSFORM(ihfft)
 STATOR_API Array fftshift(const Array& x, const std::optional<std::vector<int64_t>>& axes = {}, const Stream& = {});
 STATOR_API Array ifftshift(const Array& x, const std::optional<std::vector<int64_t>>& axes = {}, const Stream& = {});
 
-// The frequencies of the points that fft and rfft give for n samples with spacing d. ShapeError for n below 1,
-// ValueError for d = 0.
+// The frequencies of the points of fft (n) and rfft (n / 2 + 1) for n samples with spacing d. ShapeError for n below 1,
+// ValueError for d = 0 or NaN, DTypeError unless the dtype is floating.
 STATOR_API Array fftfreq(const Backend&, int64_t n, double d = 1, DType dtype = DType::float64, const Stream& = {});
 STATOR_API Array rfftfreq(const Backend&, int64_t n, double d = 1, DType dtype = DType::float64, const Stream& = {});
 

@@ -17,7 +17,8 @@ struct STATOR_API Index {
   int64_t start = 0, stop = 0, step = 1;  // an integer is in `start`; of a slice the values as given in Python
   bool has_start = false, has_stop = false;
 };
-STATOR_API Array getitem(const Array&, std::span<const Index> index);  // a view
+// a view; IndexError at once for an integer out of range, ValueError for a step of 0
+STATOR_API Array getitem(const Array&, std::span<const Index> index);
 // x[index] = value: value is broadcast and converted to any dtype, as by astype; overlap gives the same result as if
 // value were copied first. One launch, or two where they overlap. ValueError for an integer that x's dtype does not
 // hold and for read-only memory, DTypeError for a complex number in a real array, ShapeError where value does not
@@ -58,7 +59,7 @@ STATOR_API void put_along_axis(const Array& x, const Array& indices, const Opera
 STATOR_API Array masked_fill(const Array& x, const Array& mask, const Operand& value, const Stream& = {});
 
 // A fixed size of the result, so that nothing synchronises: it has the first `size` elements found, then `fill`.
-// DTypeError for a floating `fill` where the elements are not floating.
+// ShapeError for a negative size, DTypeError for a floating `fill` if the elements are not floating.
 struct STATOR_API Capacity {
   std::optional<int64_t> size;
   Scalar fill = 0;
@@ -73,8 +74,8 @@ STATOR_API Array masked_scatter(const Array& x, const Array& mask, const Array& 
 // The coordinates of the elements that are not zero, in row-major order: one int64 array per axis. Synchronises once
 // unless the size is given.
 STATOR_API std::vector<Array> nonzero(const Array& x, const Capacity& capacity = {}, const Stream& = {});
-// The slices of x along the axis (none: of the flattened array) where condition, which has one axis, is true.
-// Synchronises once.
+// The slices of x along the axis (none: of the flattened array) where condition, which has one axis and is at most as
+// long (ShapeError), is true. Synchronises once.
 STATOR_API Array compress(const Array& condition, const Array& x, std::optional<int64_t> axis, const Stream& = {});
 
 namespace nn {

@@ -15,8 +15,8 @@ struct LibraryInfo {
   std::string path;        // of the copy that is or would be opened; empty when not found
   std::string version;     // empty until the library is opened
   std::string remedy;      // how to install it
-  std::string substitute;  // what is done, more slowly, where it is missing; empty where its ops raise an error then
-  std::string wheel_file;  // where its wheel has it, below site-packages: "nvidia/cu13/lib/libcublas.so.13"
+  std::string substitute;  // what replaces it, more slowly; empty if its ops throw an error without it
+  std::string wheel_file;  // its path in its wheel, below site-packages: "nvidia/cu13/lib/libcublas.so.13"
 };
 
 // Every library that stator may use. load = false opens nothing: a library counts as found when this process has loaded

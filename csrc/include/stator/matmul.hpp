@@ -14,7 +14,8 @@ namespace stator {
 
 struct MatmulOptions {
   std::optional<DType> dtype = {};  // of the result
-  // What operands are rounded to before multiplying; accumulation is in float32 at least. For floating operands only.
+  // What operands are rounded to before multiplying; accumulation is in float32 at least. DTypeError for integer
+  // operands.
   std::optional<DType> compute_dtype = {};
   const Array* out = nullptr;
 };
@@ -97,7 +98,8 @@ STATOR_API LinearGradients linear_backward(const Array& grad, const Array& x, co
 }  // namespace nn
 
 // scipy.spatial.distance.cdist: out[.., i, j] is the p-norm of x1[.., i, :] - x2[.., j, :]; leading axes broadcast. p =
-// 0 counts the coordinates that differ, p = infinity takes the largest difference. float32 and float64. Asynchronous.
+// 0 counts the coordinates that differ, p = infinity takes the largest difference. float32 and float64 (DTypeError);
+// ValueError for p < 0 or NaN. Asynchronous.
 STATOR_API Array cdist(const Array& x1, const Array& x2, double p = 2, const Stream& = {});
 
 }  // namespace stator

@@ -1,6 +1,6 @@
-// Moving elements: joining, splitting, shifting, padding and repeating, and views. Results are new row-major arrays
-// unless called views. Every dtype. Asynchronous unless it says otherwise. AxisError for an axis that is out of range
-// or named twice.
+// Joining, splitting, shifting, padding, repeating and views. Results are new row-major arrays unless called views.
+// Every dtype. Asynchronous unless stated otherwise. ShapeError if shapes do not fit, AxisError for an axis that is out
+// of range or named twice, ValueError for negative counts and widths, no arrays, or fewer than one section.
 #pragma once
 
 #include <stator/array.hpp>
@@ -35,13 +35,15 @@ STATOR_API Array rot90(const Array& x, int64_t k = 1, int64_t first = 0, int64_t
 STATOR_API Array roll(const Array& x, std::span<const int64_t> shifts,
                       const std::optional<std::vector<int64_t>>& axes = {}, const Stream& = {});
 // numpy.pad with the widths {before, after} of each axis. mode: "constant" (value), "edge", "reflect", "symmetric" or
-// "wrap".
+// "wrap"; ValueError for others. ShapeError for padding an empty axis unless the mode is "constant".
 STATOR_API Array pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
                      std::string_view mode = "constant", Scalar value = 0, const Stream& = {});
+// numpy.tile: the whole array repeated along each axis.
 STATOR_API Array tile(const Array& x, std::span<const int64_t> repetitions, const Stream& = {});
 // Each element `count` times along the axis; without an axis, of the flattened array.
 STATOR_API Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis = {}, const Stream& = {});
-// Element i counts[i] times; counts are integers, one per element or one for all. Synchronises, since it reads them.
+// Element i counts[i] times; counts are integers (DTypeError), one per element or one for all. Synchronises, since it
+// reads them.
 STATOR_API Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis = {}, const Stream& = {});
 
 // Views, without a launch. ShapeError when the result cannot be a view or would leave the buffer.
@@ -61,7 +63,7 @@ STATOR_API Array squeeze(const Array&, const std::optional<std::vector<int64_t>>
 STATOR_API Array expand_dims(const Array&, std::span<const int64_t> axes);  // axes of the result
 STATOR_API Array moveaxis(const Array&, std::span<const int64_t> source, std::span<const int64_t> destination);
 STATOR_API Array flip(const Array&, const std::optional<std::vector<int64_t>>& axes = {});  // none: every axis
-// Of the last two axes; ShapeError for fewer axes. k: above (positive) or below (negative) the main diagonal.
+// Of the last two axes, as views; ShapeError for fewer axes. k: above (positive) or below (negative) the main diagonal.
 STATOR_API Array matrix_transpose(const Array&);
 STATOR_API Array diagonal(const Array&, int64_t k = 0);
 STATOR_API std::vector<Array> unstack(const Array&, int64_t axis = 0);  // one view per index along the axis, without it

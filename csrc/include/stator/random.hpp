@@ -16,21 +16,23 @@ struct State {
 };
 
 // uniform in [low, high); normal by Box-Muller; exponential by the inverse of its distribution function. Floating
-// dtypes. ValueError for parameters out of their range, and for bounds of uniform beyond the range of the dtype.
+// dtypes (DTypeError). ValueError unless parameters are finite, low <= high, and deviation and scale at least 0, and
+// for bounds of uniform beyond the range of the dtype.
 STATOR_API Array uniform(const Backend&, State&, const Dims& shape, double low, double high, DType dtype,
                          const Stream& = {});
 STATOR_API Array normal(const Backend&, State&, const Dims& shape, double mean, double deviation, DType dtype,
                         const Stream& = {});
 STATOR_API Array exponential(const Backend&, State&, const Dims& shape, double scale, DType dtype, const Stream& = {});
-// One block per draw. alpha is the shape parameter, which is positive. Floating dtypes.
+// One block per draw. alpha > 0 is the shape parameter, scale is at least 0 (ValueError). Floating dtypes.
 STATOR_API Array gamma(const Backend&, State&, const Dims& shape, double alpha, double scale, DType dtype,
                        const Stream& = {});
-// One block per draw. Integer dtypes; a draw beyond the range of the dtype saturates.
+// One block per draw. Integer dtypes; a draw beyond the range of the dtype saturates. ValueError unless the mean is
+// from 0 to 9.2e18.
 STATOR_API Array poisson(const Backend&, State&, const Dims& shape, double mean, DType dtype, const Stream& = {});
 // Integers from low to last, both included, with equal probability. Integer dtypes that hold both bounds.
 STATOR_API Array integers(const Backend&, State&, const Dims& shape, Scalar low, Scalar last, DType dtype,
                           const Stream& = {});
-// 1 with probability p (to 2^-32), else 0. Every dtype.
+// 1 with probability p (to 2^-32), else 0. Every dtype. ValueError unless p is in [0, 1].
 STATOR_API Array bernoulli(const Backend&, State&, const Dims& shape, double p, DType dtype = DType::bool_,
                            const Stream& = {});
 
@@ -61,7 +63,8 @@ namespace stator::nn {
 
 // x / (1 - p) where the mask of `state` keeps an element, with probability 1 - p, else 0. Element i, in row-major
 // order, is decided by 32-bit word i % 4 of block counter + i / 4, for every dtype; `next` gets the state ceil(size /
-// 4) blocks later. dropout_backward is the same function of the gradient. Floating dtypes.
+// 4) blocks later. dropout_backward is the same function of the gradient. DTypeError unless floating, ValueError unless
+// p is in [0, 1].
 STATOR_API Array dropout(const Array& x, double p, const random::State& state, random::State* next = nullptr,
                          const Stream& = {});
 // dropout(x) + residual, of x's shape and dtype, in one pass and rounded once, with the mask of dropout.

@@ -1,5 +1,5 @@
-// Sparse matrices as plain structs of arrays, and 2:4 sparsity. Values are float16 to complex128; the index arrays of a
-// matrix are both int32 or both int64. Only to_dense makes a dense array of a matrix. Asynchronous unless it says
+// Sparse matrices as plain structs of arrays, and 2:4 sparsity. Values are floating or complex; the index arrays of a
+// matrix are both int32 or both int64. Only to_dense makes a dense array of a matrix. Asynchronous unless stated
 // otherwise: functions that need a number of entries read it back once (not capturable), or take it as `nnz`, which
 // must be exact: for another number the next synchronising call throws IndexError.
 #pragma once

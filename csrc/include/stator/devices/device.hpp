@@ -1,4 +1,4 @@
-// What devices say of themselves, before they are opened.
+// Properties of devices that are not opened.
 #pragma once
 
 #include <stator/backend.hpp>
@@ -15,11 +15,11 @@ struct DeviceReport {
   std::vector<std::pair<std::string, int64_t>> attributes;
 };
 
-// Creates no context. DeviceUnavailableError where there is no such device, CudaError where it does not answer.
+// Creates no context. DeviceUnavailableError if there is no such device, CudaError if the driver fails.
 STATOR_API DeviceReport device_report(const Device& device);
 
-// Nanoseconds of a read of the host that waits for the one before it, in a cycle through `bytes` in random order;
-// 0 where the memory is not available. Takes some 0.1 s.
+// Nanoseconds of a dependent read of the host, in a cycle through `bytes` in random order; 0 if the memory is not
+// available. Takes some 0.1 s.
 STATOR_API double host_read_latency(size_t bytes);
 
 }  // namespace stator

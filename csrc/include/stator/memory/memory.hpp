@@ -1,4 +1,4 @@
-// What is done where memory runs out, and budgets of scopes.
+// Memory hooks, trimming, and budgets of scopes. Sizes are in bytes.
 #pragma once
 
 #include <stator/backend.hpp>
@@ -19,9 +19,9 @@ inline constexpr int most_hook_rounds = 32;  // of one allocation
 // throws UnsupportedError, shutdown() does nothing but warn, and end_scope does not wait.
 STATOR_API void set_memory_hook(const Backend&, MemoryHook hook);
 
-// Give cached memory back to the device, all kinds or page-locked memory, until at most `keep` bytes of it are
-// cached. The one reservation of the policy arena, and memory_pool_size bytes of the driver's pool, stay. They return
-// the bytes that were freed; memory of cuda is the device's again when the streams have come so far.
+// Free cached memory, of all kinds or page-locked, until at most `keep` bytes of it are cached. The one reservation of
+// the policy arena, and memory_pool_size bytes of the driver's pool, stay. They return the bytes that were freed;
+// memory of cuda is the device's again when the streams have come so far.
 STATOR_API size_t trim_memory(const Backend&, size_t keep);
 STATOR_API size_t trim_pinned_memory(const Backend&, size_t keep);
 

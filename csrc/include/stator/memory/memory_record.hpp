@@ -13,12 +13,12 @@ struct MemoryEvent {
 
 struct MemoryHistory {
   bool recording = false;
-  uint64_t dropped = 0;  // events beyond the most that were asked for
+  uint64_t dropped = 0;  // events beyond most_events
   std::vector<MemoryEvent> events;
 };
 
-// From now on, allocations of the pool and their ends are noted, at most `most_events`; what was noted before is
-// forgotten. What is live already is not seen. 0: no more are noted, and memory_history() has what was.
+// Records allocations of the pool and their ends from now on, at most `most_events`, and drops earlier records. Live
+// memory is not recorded. 0 ends the recording; memory_history() keeps it.
 STATOR_API void record_memory(const Backend&, size_t most_events);
 STATOR_API MemoryHistory memory_history(const Backend&);
 

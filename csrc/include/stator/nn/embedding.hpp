@@ -9,7 +9,8 @@
 
 namespace stator::nn {
 
-// weight (n, d) -> indices' shape and d. The row padding_idx is read as any other; it has no gradient.
+// weight (n, d), floating -> indices' shape and d. The row padding_idx is read as any other; its gradient is 0.
+// ValueError unless it is from -n to n - 1.
 STATOR_API Array embedding(const Array& weight, const Array& indices, std::optional<int64_t> padding_idx = {},
                            const Stream& = {});
 struct EmbeddingGradientOptions {
@@ -34,7 +35,8 @@ STATOR_API Array embedding_bag(const Array& weight, const Array& indices, const 
 STATOR_API Array embedding_bag_backward(const Array& grad, const Array& weight, const Array& indices,
                                         const EmbeddingBagOptions& = {}, const Stream& = {});
 
-// indices' shape and num_classes: 1 at the index, 0 elsewhere. DTypeError for a complex dtype.
+// indices' shape and num_classes: 1 at the index, 0 elsewhere. DTypeError for a complex dtype, ValueError for
+// num_classes < 1.
 STATOR_API Array one_hot(const Array& indices, int64_t num_classes, DType dtype = DType::int64, const Stream& = {});
 
 }  // namespace stator::nn

@@ -8,8 +8,8 @@
 
 namespace stator::nn {
 
-// Of each element. input and target have one shape and dtype. reduction: "mean", "sum" (0-d results) or "none". The
-// mean of no elements is NaN.
+// Of each element. input and target have one shape (ShapeError) and one floating dtype (DTypeError). reduction: "mean",
+// "sum" (0-d results) or "none"; ValueError for others. The mean of no elements is NaN.
 STATOR_API Array mse_loss(const Array& input, const Array& target, std::string_view reduction = "mean",
                           const Stream& = {});
 STATOR_API Array l1_loss(const Array& input, const Array& target, std::string_view reduction = "mean",

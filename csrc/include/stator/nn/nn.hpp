@@ -10,12 +10,14 @@
 
 namespace stator::nn {
 
-// Along one axis; the maximum along it is subtracted first. The result has x's dtype, or `dtype`.
+// Along one axis of floating arrays; the maximum along it is subtracted first. The result has x's dtype, or `dtype`,
+// which must be floating (DTypeError). AxisError.
 STATOR_API Array softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
 STATOR_API Array log_softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
-// Over the elements that take part; the others are 0, or of log_softmax -inf, and so is a line without any.
+// Over the unmasked elements; masked ones become 0, or -infinity in log_softmax, and so does a segment without unmasked
+// ones. ValueError for causal along another axis than the last.
 struct SoftmaxMask {
-  const Array* mask = nullptr;  // of bool, broadcast to x's shape
+  const Array* mask = nullptr;  // bool, broadcast to x's shape: true for elements that count
   bool causal = false;          // x is (..., L, S), and row i keeps columns 0 to i; only along the last axis
 
   bool applies() const { return mask != nullptr || causal; }
@@ -35,13 +37,13 @@ struct GumbelOptions {
 };
 // softmax((x + g) / tau) with Gumbel noise g, or `hard` 1 at the largest along the axis and 0 elsewhere. Element i, in
 // row-major order, takes 32-bit word i % 4 of block counter + i / 4, or of float64 a half of block counter + i / 2,
-// whether it takes part or not; `next` gets the state after them.
+// masked or not; `next` gets the state after them. ValueError unless tau is positive and finite.
 STATOR_API Array gumbel_softmax(const Array& x, const random::State& state, random::State* next = nullptr,
                                 const GumbelOptions& = {}, const Stream& = {});
-// Elements that did not take part are 0 in y, and so is their gradient.
+// y is the forward result. Masked elements are 0 in y, and so is their gradient.
 STATOR_API Array softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
 STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
-// An element that did not take part has no gradient, and its own counts for no other.
+// Masked elements have the gradient 0, and their elements of grad do not count.
 STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const SoftmaxMask&,
                                       const Stream& = {});
 STATOR_API Array softmin_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});

@@ -30,7 +30,7 @@ STATOR_API LstmStep lstm_pointwise(const Array& input_gates, const Array& hidden
 struct LstmStepGradients {
   Array gates, cx;
 };
-// A null gradient is zero; one of them is not null.
+// A null gradient is zero. ValueError if both are null.
 STATOR_API LstmStepGradients lstm_pointwise_backward(const Array* grad_h, const Array* grad_c, const Array& cx,
                                                      const Array& workspace, const Stream& = {});
 
@@ -81,7 +81,8 @@ STATOR_API RecurrentResult lstm(const Array& x, const Array* h0, const Array* c0
                                 const RecurrentOptions& = {}, std::vector<Array>* workspace = nullptr,
                                 const Stream& = {});
 
-// Gradients of x, of the initial states and of the weights. A null gradient of a result is zero.
+// Gradients of x, of the initial states and of the weights. A null gradient of a result is zero; ValueError if all are
+// null.
 struct RecurrentGradients {
   Array x, h0, c0;
   std::vector<Array> weights;

@@ -1,5 +1,5 @@
-// Scopes: what a thread makes of a backend's memory, events and graphs between two points can be closed together. A
-// scope is a number, which no other one has; 0 stands for none.
+// Scopes: memory, events and graphs of a backend that a thread creates between two points can be closed together. A
+// scope is a unique number; 0 is none.
 #pragma once
 
 #include <stator/array.hpp>
