@@ -8,7 +8,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// The number of bits that are set.
+// The number of set bits.
 STATOR_FN int count_bits(uint32_t v) {
 #if !defined(STATOR_HOST)
   return __popc(v);

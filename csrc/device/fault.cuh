@@ -7,6 +7,8 @@
 
 namespace stator::STATOR_TARGET {
 
+// Records a fault, unless the slot has one already; any thread may call it. position: the flat index in the op's
+// indices or result. Does nothing if the slot has no memory.
 STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault fault, int64_t position,
                       int64_t value) {
   if (slot.claim == nullptr || atomic_cas(slot.claim, 0u, 1u) != 0u) return;
@@ -17,7 +19,7 @@ STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault 
   publish_to_host(&slot.record->fault, static_cast<int32_t>(fault));
 }
 
-// An unsigned index that is negative as int64 is too large for the record, which gets the largest number instead.
+// Records an index out of range. Unsigned indices beyond int64 are recorded as its largest number.
 STATOR_FN void report_index(const params::ErrorSlot& slot, uint16_t op, int64_t position, int64_t value,
                             bool is_unsigned) {
   constexpr int64_t largest = int64_t(~uint64_t(0) >> 1);

@@ -10,6 +10,7 @@ extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, un
 
 namespace stator::STATOR_TARGET {
 
+// Sets whether the body of the conditional node runs, on cuda; does nothing elsewhere.
 STATOR_FN void set_condition([[maybe_unused]] uint64_t handle, [[maybe_unused]] bool runs) {
 #if !defined(STATOR_HOST)
   cudaGraphSetConditional(handle, runs);

@@ -45,7 +45,7 @@ struct Group {
     return simt::broadcast(value, 0, mask, site);
   }
 
-  // Reduces f(i) over i in [0, n) with op, from op.identity<A>().
+  // Reduces f(i) over i in [0, n) with op, from op.identity<A>(); the result is in every thread.
   template <class A, class Op, class F>
   STATOR_FN A map_reduce(int64_t n, Op op, F f, Site site = Site::here()) const {
     A total = op.template identity<A>();
@@ -54,7 +54,7 @@ struct Group {
     return reduce(total, op, site);
   }
 
-  // Sums f(i) over i in [0, n); long floating sums are compensated.
+  // Sums f(i) over i in [0, n), in every thread; long floating sums are compensated.
   template <class A, class F>
   STATOR_FN A map_sum(int64_t n, F f, Site site = Site::here()) const {
     if constexpr (std::is_integral_v<A>) {

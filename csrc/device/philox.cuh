@@ -9,6 +9,7 @@ struct Philox4 {
   uint32_t x[4];
 };
 
+// Block `counter` of four random 32-bit words for the key: a pure function.
 STATOR_FN constexpr Philox4 philox4x32_10(uint64_t key, uint64_t counter_lo, uint64_t counter_hi) {
   uint32_t k0 = uint32_t(key), k1 = uint32_t(key >> 32);
   uint32_t x0 = uint32_t(counter_lo), x1 = uint32_t(counter_lo >> 32);

@@ -6,12 +6,13 @@
 
 namespace stator::STATOR_TARGET {
 
+// An element: its linear index, its plane, and its coordinates in the plane, slowest first.
 struct Position {
   int64_t linear, plane;
   int at[3];
 };
 
-// Blocks have `Elements` elements. A plane has at most 2^31 - 1.
+// Each block handles `Elements` elements. A plane has at most 2^31 - 1 elements.
 template <int Elements>
 struct Planes {
   int64_t total;
@@ -26,7 +27,7 @@ struct Planes {
     total = planes * d * h * w;
   }
   STATOR_HD int64_t blocks() const { return ceil_div(total, Elements); }
-  // Of the fast host, which takes whole rows.
+  // For the fast host, whose blocks handle whole rows.
   STATOR_HD int64_t rows_per_block() const { return Elements > extent[2] ? Elements / extent[2] : 1; }
   STATOR_HD int64_t row_blocks() const { return ceil_div(total / extent[2], rows_per_block()); }
 
@@ -63,7 +64,7 @@ struct Planes {
     }
   }
 
-  // Calls f(offset of the first element, count) for the rows of this block, in tiles.
+  // Calls f(position of the first element, count) for the rows of this block, in tiles.
   template <int Tile, int Size, class F>
   STATOR_FN void for_rows(const Group<Size>& group, int64_t rows_per_block, F f) const {
     const int64_t rows = total / extent[2], first = group.block() * rows_per_block;

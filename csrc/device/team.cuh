@@ -1,5 +1,5 @@
-// Teams: the warps of a block, each of which works on data of its own without waiting for the block. On the fast host
-// the block is the only team.
+// Teams: the warps of a block, each of which works on its own data without barriers of the block. On the fast host the
+// block is the only team.
 #pragma once
 
 #include "sublanes.cuh"

@@ -31,7 +31,7 @@ STATOR_API void begin_capture(const Stream& stream, std::span<const int> fresh =
 // From here on, draws of the captured work with the state's seed are made with a state that each launch is given: the
 // counter says how many blocks after this one's. The seed is one that no other draws have, such as a random number.
 STATOR_API void add_state(const Stream& stream, const random::State& state);
-// Ends a capture without a graph; nothing where there is none.
+// Ends a capture without a graph; does nothing if there is none.
 STATOR_API void drop_capture(const Stream& stream) noexcept;
 STATOR_API bool is_capturing(const Stream& stream) noexcept;
 // What the stream's capture has by now. nodes: of the part that is captured now, those of other libraries too. calls:

@@ -1,6 +1,8 @@
-// Normalisation layers and their gradients, of namespace nn. Backward functions take the gradient first, then the
-// arguments of the forward function, where x is the sum with the residual if there was one, whose gradient is x's; they
-// compute the statistics and, for an activation, its argument again. Asynchronous.
+// Normalisation layers and their gradients, of namespace nn. Operands have one floating dtype unless stated otherwise
+// (DTypeError); ShapeError if operands do not fit, ValueError for eps below 0 and unknown activations. Backward
+// functions take the gradient first, then the arguments of the forward function, where x is the sum with the residual
+// if there was one, whose gradient is x's; they compute the statistics and, for an activation, its argument again.
+// Asynchronous.
 #pragma once
 
 #include <stator/array.hpp>

@@ -1,5 +1,6 @@
-// Steps of optimisers on lists of parameters, in place and in one launch, of namespace nn; and what is asked of all
-// gradients before a step. Asynchronous.
+// Steps of optimisers on lists of parameters, in place and in one launch, and checks and norms of all gradients, of
+// namespace nn. Asynchronous. ShapeError for lists or arrays that differ, DTypeError, ValueError for arrays that share
+// memory or are read-only and numbers out of range.
 #pragma once
 
 #include <stator/array.hpp>
