@@ -30,7 +30,7 @@ class Generator:
     def exponential(self, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the exponential distribution of mean scale. Asynchronous.
 
-        size: the shape; None is 0-d. dtype: floating; None is float64.
+        size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError for a negative scale.
         """
         ...
     def gamma(self, shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
@@ -58,7 +58,7 @@ class Generator:
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
 
-        size: the shape; None is 0-d. dtype: floating; None is float64.
+        size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError for a negative scale.
         """
         ...
     def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
@@ -82,7 +82,7 @@ class Generator:
     def uniform(self, low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the uniform distribution on [low, high). Asynchronous.
 
-        size: the shape; None is 0-d. dtype: floating; None is float64.
+        size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError if low > high.
         """
         ...
 class RngState(NamedTuple):
@@ -119,7 +119,7 @@ def end_draws(backend: Backend) -> list[CapturedDraws]:
 def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
 
-    size: the shape; None is 0-d. dtype: floating; None is float64.
+    size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError for a negative scale.
     """
     ...
 def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
@@ -161,7 +161,8 @@ def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int
 def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
 
-    size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator.
+    size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator. InvalidValueError for a
+    negative scale.
     """
     ...
 def permutation(x: int | Array, /, *, axis: int = 0, device: Backend | Device | str | None = None) -> Array:
@@ -191,6 +192,6 @@ def substitute(generator: Generator, by: Generator | None = None) -> Generator |
 def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the uniform distribution on [low, high), by the backend's generator. Asynchronous.
 
-    size: the shape; None is 0-d. dtype: floating; None is float64.
+    size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError if low > high.
     """
     ...

@@ -6,8 +6,12 @@ from stator._random import RngState
 def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
     """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
 
-    x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which
-    advances by ceil(x.size / 4) counters.
+    x is floating; p is from 0 to 1, else InvalidValueError. dropout_backward takes the state. rng: a seed, a state, or
+    a generator (None: the backend's), which advances by ceil(x.size / 4) counters.
+
+    >>> y, state = stator.nn.dropout(be.ones(4), 0.5, rng=1)
+    >>> set(y.tolist()) <= {0.0, 2.0}
+    True
     """
     ...
 def dropout_add(x: Array, residual: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
@@ -24,5 +28,12 @@ def dropout_add(x: Array, residual: Array, p: float = 0.5, /, *, rng: int | Gene
     """
     ...
 def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
-    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
+    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous.
+
+    grad is floating, of x's shape; p is that of dropout.
+
+    >>> y, state = stator.nn.dropout(be.ones(4), 0.5, rng=1)
+    >>> stator.nn.dropout_backward(be.ones(4), 0.5, state).tolist() == y.tolist()
+    True
+    """
     ...

@@ -23,6 +23,7 @@ def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> 
     """(values, indices) of the k-th smallest element along an axis, counted from 1. Asynchronous.
 
     indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
+    InvalidValueError unless k is from 1 to the axis's length.
 
     >>> values, indices = stator.kthvalue(stator.asarray([3, 1, 2]), 2)
     >>> values.item(), indices.item()
@@ -51,7 +52,7 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array
     """A copy with the elements of the sorted array at the positions kth along an axis. Asynchronous.
 
     No element before them is greater and none after them is less; the order of the others is unspecified. Real dtypes
-    and bool.
+    and bool. InvalidValueError for a position out of -n to n - 1, for an axis of n elements.
 
     >>> stator.partition(stator.asarray([3, 1, 2]), 0)[0].item()
     1
@@ -62,7 +63,7 @@ def quantile(x: Array, q: float | Sequence[float], /, axis: int | Sequence[int] 
 
     For a sequence of q the first axis of the result is that of q. Computed in float64 and rounded once to x's dtype,
     float64 for integers and bool. NaN gives NaN. method: linear, lower, higher, midpoint, nearest (half to even),
-    hazen, weibull, median_unbiased or normal_unbiased.
+    hazen, weibull, median_unbiased or normal_unbiased. InvalidValueError for q out of [0, 1].
 
     >>> stator.quantile(stator.asarray([1.0, 2.0, 3.0]), 0.25).item()
     1.5
@@ -82,7 +83,7 @@ def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: b
     """(values, indices) of the k largest elements along an axis, or the k smallest. Asynchronous.
 
     indices: int64. The most extreme element comes first, whatever sorted is; of ties those of the lowest index. NaN is
-    greater than every number. Real dtypes and bool.
+    greater than every number. Real dtypes and bool. InvalidValueError unless k is from 0 to the axis's length.
 
     >>> values, indices = stator.topk(stator.asarray([3, 1, 2]), 2)
     >>> values.tolist(), indices.tolist()

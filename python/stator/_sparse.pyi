@@ -139,7 +139,7 @@ class SparseMatrix:
     @property
     def shape(self) -> tuple[int, int]: ...
     def sum(self, *, axis: int | None = None) -> Array:
-        """The sum of all entries, of each column (axis=0) or of each row (axis=1). Asynchronous."""
+        """The sum of all entries, 0-d, or of each column (axis=0) or row (axis=1), with one axis. Asynchronous."""
         ...
     def to_scipy(self) -> Any:
         """A copy as SciPy's array of the same format; half types become float32. Synchronises."""

@@ -226,6 +226,9 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation:
     Floating dtypes. activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'. Bias and activation are
     applied to the float32 sums in one launch after the product, rounded once; on cuda only a bias, 'relu', and
     'gelu_tanh' of halves are part of the library's call.
+
+    >>> stator.nn.linear(be.ones((1, 2)), be.ones((3, 2)), be.ones(3), activation="relu").tolist()
+    [[3.0, 3.0, 3.0]]
     """
     cdef Array a = as_array(x, "nn.linear"), w = as_array(weight, "nn.linear")
     cdef const CppArray* add = as_out(bias, "nn.linear", "bias")

@@ -290,7 +290,7 @@ cdef class Generator:
                 dtype: DTypeLike | None = None) -> Array:
         """Draws from the uniform distribution on [low, high). Asynchronous.
 
-        size: the shape; None is 0-d. dtype: floating; None is float64.
+        size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError if low > high.
         """
         return draw(self, uniform_, "low", low, "high", high, size, dtype)
 
@@ -298,7 +298,7 @@ cdef class Generator:
                dtype: DTypeLike | None = None) -> Array:
         """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
 
-        size: the shape; None is 0-d. dtype: floating; None is float64.
+        size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError for a negative scale.
         """
         return draw(self, normal_, "loc", loc, "scale", scale, size, dtype)
 
@@ -306,7 +306,7 @@ cdef class Generator:
                     dtype: DTypeLike | None = None) -> Array:
         """Draws from the exponential distribution of mean scale. Asynchronous.
 
-        size: the shape; None is 0-d. dtype: floating; None is float64.
+        size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError for a negative scale.
         """
         return draw(self, exponential_, "scale", scale, None, 0, size, dtype)
 
@@ -396,7 +396,7 @@ def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | Non
             dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Draws from the uniform distribution on [low, high), by the backend's generator. Asynchronous.
 
-    size: the shape; None is 0-d. dtype: floating; None is float64.
+    size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError if low > high.
     """
     return draw(of(device, "random.uniform"), uniform_, "low", low, "high", high, size, dtype)
 
@@ -405,7 +405,8 @@ def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | Non
            dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
 
-    size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator.
+    size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator. InvalidValueError for a
+    negative scale.
     """
     return draw(of(device, "random.normal"), normal_, "loc", loc, "scale", scale, size, dtype)
 
@@ -414,7 +415,7 @@ def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, 
                 device: DeviceLike = None) -> Array:
     """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
 
-    size: the shape; None is 0-d. dtype: floating; None is float64.
+    size: the shape; None is 0-d. dtype: floating; None is float64. InvalidValueError for a negative scale.
     """
     return draw(of(device, "random.exponential"), exponential_, "scale", scale, None, 0, size, dtype)
 

@@ -45,8 +45,12 @@ cdef int end_draws(Generator generator, const State* after) except -1:
 def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
     """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
 
-    x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which
-    advances by ceil(x.size / 4) counters.
+    x is floating; p is from 0 to 1, else InvalidValueError. dropout_backward takes the state. rng: a seed, a state, or
+    a generator (None: the backend's), which advances by ceil(x.size / 4) counters.
+
+    >>> y, state = stator.nn.dropout(be.ones(4), 0.5, rng=1)
+    >>> set(y.tolist()) <= {0.0, 2.0}
+    True
     """
     cdef Array source = as_array(x, "nn.dropout")
     return dropped("nn.dropout", source, None, p, rng)
@@ -92,7 +96,14 @@ cdef tuple dropped(str op, Array source, Array residual, object p, object rng):
 
 
 def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
-    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
+    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous.
+
+    grad is floating, of x's shape; p is that of dropout.
+
+    >>> y, state = stator.nn.dropout(be.ones(4), 0.5, rng=1)
+    >>> stator.nn.dropout_backward(be.ones(4), 0.5, state).tolist() == y.tolist()
+    True
+    """
     cdef Array g = as_array(grad, "nn.dropout_backward"), out = new_array(g.backend)
     cdef double rate = to_float(p, "nn.dropout_backward", "p")
     cdef State given = to_state(state, "nn.dropout_backward", "state")

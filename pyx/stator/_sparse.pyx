@@ -103,7 +103,7 @@ cdef class SparseMatrix:
         return matmul(self.T, x) if x.c.ndim() == 1 else matmul(self.T, x.mT).mT
 
     def sum(self, *, axis: int | None = None) -> Array:
-        """The sum of all entries, of each column (axis=0) or of each row (axis=1). Asynchronous."""
+        """The sum of all entries, 0-d, or of each column (axis=0) or row (axis=1), with one axis. Asynchronous."""
         if axis is None:
             return reductions["sum"](self.data)
         if not -2 <= to_int(axis, "sparse.sum") <= 1:
