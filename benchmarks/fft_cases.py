@@ -12,6 +12,7 @@ import stator
 
 from .cases import Other, Others, Plan
 from .inputs import ONE, arrays, nothing, shape_of, shaped
+from .table import numpy_dtype
 from .torch_peer import torch
 
 FRAME, HOP = 512, 128
@@ -39,30 +40,32 @@ def _convolve(a: Any, b: Any) -> Any:
     return import_module("scipy.signal").fftconvolve(a, b, axes=-1)
 
 
-def _window(x: Any) -> np.ndarray:
-    return np.hamming(FRAME).astype(x.real.dtype)
+def _window(dtype: np.dtype) -> np.ndarray:
+    """In the precision of the transform, for halves that of float32: integers would be zeros."""
+    return np.hamming(FRAME).astype(np.float64 if dtype.char in "dD" or dtype.kind in "biu" else np.float32)
 
 
 def _stft(x: np.ndarray) -> np.ndarray:
     padded = np.pad(x, ((0, 0), (FRAME // 2, FRAME // 2)), mode="reflect")
-    frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME, axis=-1)[:, ::HOP] * _window(x)
+    frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME, axis=-1)[:, ::HOP] * _window(x.dtype)
     return (np.fft.fft if np.iscomplexobj(x) else np.fft.rfft)(frames).swapaxes(1, 2)
 
 
 def _istft(x: np.ndarray) -> np.ndarray:
-    frames = np.fft.irfft(x.swapaxes(1, 2)) * _window(x)
+    window = _window(x.dtype)
+    frames = np.fft.irfft(x.swapaxes(1, 2)) * window
     count = frames.shape[1]
     out, squares = np.zeros((len(x), (count + 3) * HOP), frames.dtype), np.zeros((count + 3) * HOP, frames.dtype)
     for part in range(4):  # quarters of a frame do not overlap
         at = slice(part * HOP, (part + 1) * HOP)
         whole = slice(part * HOP, (part + count) * HOP)
         out[:, whole] += frames[:, :, at].reshape(len(x), -1)
-        squares[whole] += np.tile(_window(x)[at] ** 2, count)
+        squares[whole] += np.tile(window[at] ** 2, count)
     return (out / squares)[:, FRAME // 2 : -FRAME // 2]
 
 
 def _frames(name: str, x: stator.Array) -> stator.Array:
-    window = stator.asarray(_window(np.empty(0, str(x.dtype))), device=x.backend)
+    window = stator.asarray(_window(numpy_dtype(str(x.dtype))), device=x.backend)
     return getattr(stator.fft, name)(x, FRAME, window=window)
 
 

@@ -57,10 +57,17 @@ def _means(x: Any, index: Any) -> Any:
         return (segments(np.add, 0, x, index) / counts).astype(x.dtype)
 
 
-def _reduced(name: str, f: Any, start: float) -> Other:
+def _extreme(x: Any, sign: int) -> Any:
+    """The infinity of the sign in x's dtype, or its least or largest integer."""
+    if x.dtype.kind in "iu":
+        return np.iinfo(x.dtype).max if sign > 0 else np.iinfo(x.dtype).min
+    return sign * np.inf
+
+
+def _reduced(name: str, f: Any, sign: int) -> Other:
     # Empty segments hold the identity in both results.
     ours = getattr(stator, name)
-    return Other(with_rows, lambda x, i: ours(x, i, len(x)), lambda x, i: segments(f, start, x, i))
+    return Other(with_rows, lambda x, i: ours(x, i, len(x)), lambda x, i: segments(f, _extreme(x, sign), x, i))
 
 
 INDEXING: Others = {
@@ -72,8 +79,8 @@ INDEXING: Others = {
         with_rows, lambda x, i: stator.index_add(x, 0, i, x), lambda x, i: x + segments(np.add, 0, x, i)
     ),
     "segment_mean": Other(with_rows, lambda x, i: stator.segment_mean(x, i, len(x)), _means),
-    "segment_min": _reduced("segment_min", np.minimum, np.inf),
-    "segment_max": _reduced("segment_max", np.maximum, -np.inf),
+    "segment_min": _reduced("segment_min", np.minimum, 1),
+    "segment_max": _reduced("segment_max", np.maximum, -1),
     "masked_fill_backward": Other(with_mask, None, _kept),
     "masked_scatter": Other(
         with_mask,

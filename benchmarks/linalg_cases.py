@@ -45,6 +45,14 @@ def _system(plan: Plan, pool: Pool, turn: int, matrix: Any = _general) -> Arrays
     return a, pool.array((len(a), 4), plan.dtype, ONE, 3 * turn + 1)
 
 
+def _pivoted(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    """A system whose pivots are unique; of bools, which tie, one row at a time has a nonzero in the next column."""
+    a, b = _system(plan, pool, turn)
+    if plan.dtype == "bool":
+        a[:] = np.triu(a)[::-1]
+    return a, b
+
+
 def _positive_system(plan: Plan, pool: Pool, turn: int) -> Arrays:
     return _system(plan, pool, turn, _positive)
 
@@ -97,7 +105,7 @@ LINALG: Others = {
     "slogdet": Other(_general, lambda a: L.slogdet(a).logabsdet, lambda a: np.linalg.slogdet(a)[1]),
     "lu_factor": Other(_system, _lu_solve, np.linalg.solve),
     "lu_solve": Other(_system, _lu_solve, np.linalg.solve),
-    "lu": Other(_system, lambda a, b: L.lu(a).P @ b, lambda a, b: _scipy("lu", a)[0] @ b),
+    "lu": Other(_pivoted, lambda a, b: L.lu(a).P @ b, lambda a, b: _scipy("lu", a)[0] @ b),
     "qr": Other(_general, lambda a: stator.abs(L.qr(a).R), lambda a: np.abs(np.linalg.qr(a)[1])),
     "svd": Other(_general, lambda a: L.svd(a).S, lambda a: np.linalg.svd(a)[1]),
     "svdvals": Other(_general, None, np.linalg.svdvals),

@@ -48,6 +48,25 @@ def test_full_mode_is_every_dtype_size_and_layout(planned):
     )
 
 
+@pytest.mark.filterwarnings("ignore")  # casts of complex numbers to real ones
+def test_references_agree_with_results(planned):
+    """Of a few cases of each op that has one of its own, always those whose references need a dtype's own numbers."""
+    import random
+
+    import stator
+    from benchmarks.build import CASES, build
+    from benchmarks.gate import verdict
+    from benchmarks.inputs import Pool
+
+    named = {"segment_min-int32", "segment_max-uint8", "stft-float16", "stft-bfloat16", "lu-bool"}
+    named |= {"quantize_int4-float16", "quantize_int4-bfloat16"}
+    small = [p for p in planned(False) if p.size == 1_000 and p.op in CASES]
+    some = random.Random(2026).sample(small, 100) + [p for p in small if f"{p.op}-{p.dtype}" in named]
+    pool = Pool(1, 1)
+    with stator.Backend("cpu") as be, be.use():
+        assert not [p.name for p in some if not verdict(build(be, p, {}, pool)).right]
+
+
 def test_the_examples_are_timed_beside_numpy():
     shown = run("benchmarks.programs", "--only", "05", "--seconds", "0.1")
     assert "05_game_of_life" in shown and "ratio" in shown and "01_k_means" not in shown

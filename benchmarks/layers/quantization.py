@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,10 +137,10 @@ def _windows(x: Any, weight: Any, like: Any) -> Any:
     return _rounded(np.moveaxis(sums, -1, 1), like)
 
 
-def _int4(w: Any) -> Any:
+def _int4(dtype: str, w: Any) -> Any:
     groups = _wide(w).reshape(w.shape[0], -1, 32)
     low, high = np.minimum(groups.min(-1), 0), np.maximum(groups.max(-1), 0)
-    scale = _wide(((high - low) / np.float32(15)).astype(w.dtype))
+    scale = _wide(((high - low) / np.float32(15)).astype(numpy_dtype(dtype)))
     zero = np.clip(np.rint(-low * (1 / scale)), 0, 15)
     q = np.clip(np.rint(groups * (1 / scale)[..., None]) + zero[..., None], 0, 15).astype(np.uint8)
     return (q[..., :16] | q[..., 16:] << 4).reshape(w.shape[0], -1)
@@ -205,8 +206,10 @@ QUANTIZED: Others = {
         lambda x, w, like: _torch_product(x, w.t(), like),
     ),
     **{f"quantized_conv{n}d": Other(_images, _convolution(f"quantized_conv{n}d"), _windows) for n in (1, 2, 3)},
-    "quantize_int4": Other(
-        shaped(lambda p: [WEIGHTS[p.size]], ONE), lambda w: nn.quantize_int4(w, group_size=32)[0], _int4
+    "quantize_int4": lambda be, p: Other(
+        shaped(lambda p: [WEIGHTS[p.size]], ONE),
+        lambda w: nn.quantize_int4(w, group_size=32)[0],
+        partial(_int4, p.dtype),  # the gate widens halves, and scales are of their dtype
     ),
     "int4_linear": Other(_packed, None, _int4_linear),
 }
