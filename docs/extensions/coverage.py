@@ -12,7 +12,8 @@ _INTRODUCTION = """# What was asked for
 
 stator re-imagines five designs of GPU backends. These are the operations and methods that they name, and the calls that
 do it here; `python tools/coverage.py` and the tests of `tests/coverage` check that each call exists. A method without a
-call has the reason instead, or after "Planned" what is missing. The last column says what a test of the call requires."""
+call has the reason instead, or after "Planned" what is missing. The last column says what a test of the call
+requires."""
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
