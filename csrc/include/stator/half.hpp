@@ -1,6 +1,6 @@
-// float16 and bfloat16: 16-bit plain data, bit-compatible with CUDA's __half and __nv_bfloat16.
-// Arithmetic is done in float; conversions round to nearest even and keep NaN a NaN (IEEE 754-2019, 5.4.2). For kernels
-// too: std::bit_cast, which nvcc takes to be a function of the host, would make one that does nothing.
+// float16 and bfloat16: 16-bit plain data, bit-compatible with CUDA's __half and __nv_bfloat16. Arithmetic is done in
+// float; conversions round to nearest even and keep NaN a NaN (IEEE 754-2019, 5.4.2). Usable in kernels, so without
+// std::bit_cast, which nvcc treats as a host function.
 #pragma once
 
 #include <stator/device/standard.hpp>

@@ -1,5 +1,5 @@
-// Graphs: work that is captured from a stream once, and launched by one call as often as wanted. On the cpu a graph is
-// the list of what its calls would run.
+// Graphs: work that is captured from a stream once, and launched any number of times, by one call each. On cpu a graph
+// is a list of the captured calls.
 #pragma once
 
 #include <stator/array.hpp>

@@ -19,7 +19,7 @@ struct MaxPooled {
   Array y;
   std::optional<Array> indices;  // int64, of elements in their spatial plane
 };
-// NaN is larger than all. With `indices`, the first of equal elements.
+// NaN is greater than every number. `indices`: of the first of equal elements.
 STATOR_API MaxPooled max_pool(const Array& x, const PoolOptions&, bool indices = false, const Stream& = {});
 STATOR_API Array max_pool_backward(const Array& grad, const Array& x, const Array& indices, const PoolOptions&,
                                    const Stream& = {});

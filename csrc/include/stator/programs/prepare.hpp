@@ -1,4 +1,4 @@
-// What first calls would load and make, done before them.
+// Loads and creates what the first calls of ops need, ahead of them.
 #pragma once
 
 #include <stator/backend.hpp>

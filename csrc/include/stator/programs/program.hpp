@@ -69,8 +69,8 @@ class STATOR_API Kernel {
   void launch(const LaunchConfig& config, std::span<const KernelArgument> arguments, const Stream& stream = {}) const;
   // Throws what launch() throws for these, and launches nothing. Does not synchronise.
   void check(const LaunchConfig& config, std::span<const KernelArgument> arguments) const;
-  // Throws what launch() throws for an argument that does not fit its parameter: for bindings, which make the bytes of
-  // values. given: "a float". remedy: empty for the list of the parameters.
+  // Throws what launch() throws for an argument that does not fit its parameter: for bindings, which convert values to
+  // bytes. given: "a float". remedy: empty for the list of the parameters.
   [[noreturn]] void refuse(size_t index, const std::string& given, const std::string& remedy = {}) const;
 
  private:
@@ -113,7 +113,7 @@ class STATOR_API Program {
 
   Kernel kernel(size_t index) const;  // in the order of the names
   size_t size() const;
-  const std::string& log() const;  // what the compiler warned of
+  const std::string& log() const;  // warnings of the compiler
 
  private:
   explicit Program(Ref<ProgramBox> box) : box_(std::move(box)) {}
