@@ -1,13 +1,16 @@
 """Compiled code that later processes read from disk."""
 
+import fcntl
 import os
+import resource
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import pytest
 
-from stator.errors import CompileError, ConfigurationError
+from stator.errors import CompileError, ConfigurationError, DTypeError
 from stator.programs import _code, _headers
 from stator.programs._disk_cache import DiskCache, disk_cache
 
@@ -51,8 +54,13 @@ def test_an_entry_is_read_again(cache):
 
 
 def test_only_the_user_can_read_the_folder(cache):
-    cache.put("a", b"code")
+    before = os.umask(0)
+    try:
+        cache.put("a", b"code")
+    finally:
+        os.umask(before)
     assert cache.folder.stat().st_mode & 0o077 == 0
+    assert (cache.folder / "a.code").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(
@@ -75,8 +83,26 @@ def test_the_least_recently_used_entries_are_removed(cache):
 
 
 def test_an_entry_above_the_limit_is_not_written(cache):
-    cache.put("a", bytes(10_001))
-    assert cache.size() == 0
+    cache.put("a", b"code")
+    cache.put("b", bytes(10_001))
+    assert entries(cache) == ["a.code"]
+
+
+def test_an_entry_close_to_the_limit_stays(cache):
+    cache.put("a", bytes(2400))
+    os.utime(cache.folder / "a.code", (1, 1))
+    cache.put("b", bytes(9500))
+    assert entries(cache) == ["b.code"]
+
+
+def test_entries_are_removed_when_a_smaller_cache_is_opened(cache, monkeypatch):
+    monkeypatch.setenv("STATOR_CACHE_DIR", str(cache.folder.parent))
+    monkeypatch.setenv("STATOR_CACHE_SIZE", "5000")
+    for i, name in enumerate("abc"):
+        cache.put(name, bytes(2400))
+        os.utime(cache.folder / f"{name}.code", (i, i))
+    assert disk_cache("compile").size() <= 5000
+    assert entries(cache) == ["c.code"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -88,17 +114,82 @@ def test_a_read_only_folder_warns_once(cache):
         cache.put("a", b"code")
 
 
-@pytest.mark.parametrize("call", ["open", "replace"])
-def test_a_full_disk_warns_once_and_leaves_no_file(cache, monkeypatch, call):
-    def full(*args, **keywords):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fdopen" if call == "open" else call, full)
-    with pytest.warns(RuntimeWarning, match="No space left on device. Every process compiles them again"):
+def test_a_folder_that_cannot_be_made_warns_once(cache):
+    cache.folder.parent.write_text("a file")
+    with pytest.warns(RuntimeWarning, match="Cannot write the cache of compiled kernels"):
         cache.put("a", b"code")
     with warnings.catch_warnings(action="error"):
         cache.put("a", b"code")
+        assert cache.get("a") is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [(resource.RLIMIT_NOFILE, 0), (resource.RLIMIT_FSIZE, 4)], ids=["open", "write"]
+)
+def test_a_failed_write_warns_once_and_leaves_no_file(cache, limit, most):
+    cache.folder.mkdir(parents=True)
+    soft, hard = resource.getrlimit(limit)
+    files = len(os.listdir("/proc/self/fd"))
+    with pytest.warns(RuntimeWarning, match="Every process compiles them again") as warned:
+        resource.setrlimit(limit, (most, hard))
+        try:
+            cache.put("a", b"code")
+            cache.put("b", b"code")
+        finally:
+            resource.setrlimit(limit, (soft, hard))
+    assert len(warned) == 1
+    assert entries(cache) == [] and len(os.listdir("/proc/self/fd")) == files
+
+
+def test_a_full_disk_warns_once_and_leaves_no_file(cache, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.warns(RuntimeWarning, match="No space left on device. Every process compiles them again") as warned:
+        cache.put("a", b"code")
+        cache.put("b", b"code")
+    assert len(warned) == 1 and entries(cache) == []
+
+
+def test_what_another_process_removes_is_not_kept(cache, monkeypatch):
+    def remove_first(file, operation):
+        if operation == fcntl.LOCK_EX:
+            os.unlink(file.name)
+
+    monkeypatch.setattr(fcntl, "flock", remove_first)
+    with warnings.catch_warnings(action="error"):
+        cache.put("a", b"code")
     assert entries(cache) == []
+
+
+def test_incomplete_files_are_removed_unless_they_are_being_written(cache, monkeypatch):
+    monkeypatch.setenv("STATOR_CACHE_DIR", str(cache.folder.parent))
+    cache.put("a", b"code")
+    for name in ("killed.tmp", "written.tmp"):
+        (cache.folder / name).write_bytes(bytes(1 << 20))
+    with open(cache.folder / "written.tmp", "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        monkeypatch.setenv("STATOR_CACHE_SIZE", "1 MiB")
+        assert disk_cache("compile").size() < 100
+        assert entries(cache) == ["a.code", "written.tmp"]
+        cache.clear()
+        assert entries(cache) == ["written.tmp"]
+    cache.put("b", b"code")
+    assert entries(cache) == ["b.code"]
+
+
+def test_a_writer_has_a_lock_until_the_entry_is_complete(cache, monkeypatch):
+    replace, seen = os.replace, []
+
+    def replaced(path, to):
+        cache.tidy()
+        seen.append(path.endswith(".tmp"))
+        replace(path, to)
+
+    monkeypatch.setattr(os, "replace", replaced)
+    cache.put("a", b"code")
+    assert seen == [True] and cache.get("a") == b"code"
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707])
@@ -114,21 +205,21 @@ def test_a_folder_that_others_write_into_is_not_used(cache, mode):
 def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.setenv("STATOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("STATOR_CACHE_SIZE", "2 MiB")
-    assert (disk_cache().folder, disk_cache().limit) == (tmp_path / "programs", 2 << 20)
+    assert (disk_cache("compile").folder, disk_cache("compile").limit) == (tmp_path / "programs", 2 << 20)
     monkeypatch.delenv("STATOR_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert disk_cache().folder == tmp_path / "xdg/stator/programs"
+    assert disk_cache("compile").folder == tmp_path / "xdg/stator/programs"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert disk_cache().folder == tmp_path / "home/.cache/stator/programs"
+    assert disk_cache("compile").folder == tmp_path / "home/.cache/stator/programs"
     monkeypatch.setenv("STATOR_CACHE_SIZE", "0")
-    assert disk_cache() is None
+    assert disk_cache("compile") is None
 
 
 def test_a_size_that_is_not_one_is_an_error(monkeypatch):
     monkeypatch.setenv("STATOR_CACHE_SIZE", "much")
-    with pytest.raises(ConfigurationError, match="STATOR_CACHE_SIZE='much'"):
-        disk_cache()
+    with pytest.raises(ConfigurationError, match="compile: Got STATOR_CACHE_SIZE='much', but it is a number"):
+        disk_cache("compile")
 
 
 def test_code_is_equal_after_a_round_trip():
@@ -162,10 +253,109 @@ def test_a_header_that_a_macro_names_is_unknown():
         _headers.digest("#define HEADER <a.h>\n#include HEADER", ())
 
 
+KEY = {
+    "source": "source",
+    "names": ("f", "g"),
+    "options": ("-I.", "-w"),
+    "toolkit": (),
+    "architecture": 90,
+}
+
+
+@pytest.fixture
+def compiler(monkeypatch, tmp_path):
+    """NVRTC's file, as the key takes it."""
+    path = tmp_path / "libnvrtc.so"
+    path.write_text("1")
+    monkeypatch.setattr(_code._libraries, "register", lambda: None)
+    monkeypatch.setattr(_code._table, "libraries", lambda load: [{"name": "nvrtc", "path": str(path)}])
+    return path
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"source": "x"}, {"names": ("g", "f")}, {"options": ("-w", "-I.")}, {"options": ("-I.",)}, {"architecture": 80}],
+)
+def test_each_argument_is_a_part_of_the_key(compiler, part):
+    assert _code._key(**KEY) == _code._key(**KEY)
+    assert _code._key(**KEY) != _code._key(**{**KEY, **part})
+
+
+def test_the_version_and_the_compiler_are_parts_of_the_key(compiler, monkeypatch):
+    keys = [_code._key(**KEY)]
+    os.utime(compiler, (1, 1))
+    keys.append(_code._key(**KEY))
+    compiler.write_text("12")
+    os.utime(compiler, (1, 1))
+    keys.append(_code._key(**KEY))
+    other = compiler.rename(compiler.with_name("other.so"))
+    monkeypatch.setattr(_code._table, "libraries", lambda load: [{"name": "nvrtc", "path": str(other)}])
+    keys.append(_code._key(**KEY))
+    monkeypatch.setattr(_code, "__version__", "0.0.0")
+    keys.append(_code._key(**KEY))
+    assert len(set(keys)) == 5 and None not in keys
+
+
+def test_the_toolkit_is_a_part_of_the_key(compiler, tmp_path):
+    toolkit = tmp_path / "toolkit"
+    toolkit.mkdir()
+    keys = []
+    for version in ("13.0", "13.1"):
+        (toolkit / "cuda_fp16.h").write_text(version)
+        (toolkit / "used.h").write_text("")
+        _headers._version.cache_clear()
+        keys.append(_code._key('#include "used.h"', (), (f"-I{toolkit}",), (str(toolkit),), 90))
+    assert len(set(keys)) == 2 and None not in keys
+
+
+@pytest.mark.parametrize("option", ["--create-pch=a", "--use-pch=a", "-pch", "--time=a", "-fdevice-time-trace=a"])
+def test_no_key_is_known_with_options_that_name_files(compiler, option):
+    assert _code._key(**{**KEY, "options": (option,)}) is None
+
+
+def test_no_key_is_known_of_a_header_that_a_macro_names(compiler):
+    assert _code._key(**{**KEY, "source": "#include HEADER"}) is None
+
+
+def test_saved_seconds_are_those_of_the_compiler_less_those_of_key_and_file(monkeypatch, tmp_path):
+    now = [0]
+
+    def taking(seconds, call):
+        def timed(*args):
+            now[0] += seconds
+            return call(*args)
+
+        return timed
+
+    cache = DiskCache(tmp_path, 10_000)
+    cache.get = taking(1, cache.get)
+    monkeypatch.setattr(_code, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(_code, "disk_cache", lambda op: cache)
+    monkeypatch.setattr(_code, "_key", taking(2, lambda *args: "key"))
+    monkeypatch.setattr(_code._program, "compile_code", taking(100, lambda *args: (b"ptx", b"cubin", ("f",), "")))
+    given = "source", ("f",), (), _code.IncludeFolders((), ()), 90
+    code, saved = _code.compiled_code(*given)
+    assert (code.seconds, saved) == (100, None)
+    assert _code.compiled_code(*given) == (code, 97)
+
+
 def test_code_is_read_from_disk(cuda, folder):
+    before = cuda.programs.info().seconds_saved
     assert compiled(cuda, folder) == (3, False)
+    assert cuda.programs.info().seconds_saved == before
     assert compiled(cuda, folder) == (3, True)
-    assert cuda.programs.info().seconds_saved > 0
+    assert cuda.programs.info().seconds_saved != before
+
+
+def test_the_files_are_removed_on_request(be, folder):
+    files = disk_cache("compile")
+    files.put("a", b"code")
+    be.programs.clear_cache()
+    assert entries(files) == ["a.code"]
+    with pytest.raises(DTypeError, match="Got on_disk of type int"):
+        be.programs.clear_cache(on_disk=1)
+    be.programs.clear_cache(on_disk=True)
+    assert entries(files) == []
 
 
 def test_a_changed_header_source_or_option_is_compiled(cuda, folder):

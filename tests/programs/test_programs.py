@@ -182,7 +182,7 @@ def test_the_program_used_longest_ago_is_dropped(monkeypatch):
         if cache.get((name,)) is None:
             cache.put((name,), name)
     assert (cache.get(("a",)), cache.get(("b",)), cache.get(("c",))) == ("a", None, "c")
-    assert cache.info() == programs.ProgramCacheInfo(hits=3, misses=4, evictions=1, programs=2, limit=2)
+    assert cache.info()[:5] == (3, 4, 1, 2, 2)  # hits, misses, evictions, programs, limit
 
 
 def test_code_is_unloaded_after_the_work_that_uses_it(cuda):

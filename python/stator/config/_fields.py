@@ -7,30 +7,18 @@ since variables of the environment, properties and TOML files have text.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import index
 
 from stator import _backend
+from stator.config._byte_counts import Wrong, byte_count, up_to, whole_number
 from stator.config._problems import Problem, shown
 from stator.errors import StatorError
 
 Value = bool | int | str
-LARGEST = 2**63 - 1
 LARGEST_JIT_CACHE = 2**32  # of CUDA_CACHE_MAXSIZE, as NVIDIA documents it
-UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
-_SIZE = re.compile(r"\s*([+-]?\d+)\s*([a-z]*)\s*", re.IGNORECASE | re.ASCII)
 _FLAGS = {"1": True, "true": True, "0": False, "false": False}
-
-
-class Wrong(Exception):
-    """A value that a check refuses."""
-
-    def __init__(self, rule: str, remedy: str) -> None:
-        super().__init__(rule)
-        self.rule = rule
-        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -60,41 +48,10 @@ def _flag(value: object) -> bool:
     return bool(number)
 
 
-def _integer(value: object, wanted: str) -> int:
-    if isinstance(value, bool):
-        raise Wrong("it is a number", wanted)
-    try:
-        return index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise Wrong("it is a whole number", wanted) from None
-
-
-def _size(largest: int = LARGEST) -> Callable[[object], int]:
-    most = "2**63 - 1" if largest == LARGEST else str(largest)
-
-    def check(value: object) -> int:
-        wanted = 'Give a number of bytes, or text such as "512 MiB".'
-        if isinstance(value, str):
-            found = _SIZE.fullmatch(value)
-            if not found or found[2].lower() not in UNITS or len(found[1]) > 20:
-                raise Wrong("it is a number of bytes, with or without B, KiB, MiB, GiB or TiB", wanted)
-            number = int(found[1]) * UNITS[found[2].lower()]
-        else:
-            number = _integer(value, wanted)
-        if not 1 <= number <= largest:
-            raise Wrong(f"a size is from 1 to {most} bytes", f"{wanted} Leave it out for the default.")
-        return number
-
-    return check
-
-
-byte_count = _size()  # of what is no field of a backend
-
-
 def _streams(value: object) -> int:
     most = _backend.most_streams()
     wanted = f"Give a number from 1 to {most}."
-    number = int(value) if isinstance(value, str) and value.strip().isdecimal() else _integer(value, wanted)
+    number = int(value) if isinstance(value, str) and value.strip().isdecimal() else whole_number(value, wanted)
     if not 1 <= number <= most:
         raise Wrong(f"a backend has from 1 to {most} streams", wanted)
     return number
@@ -137,15 +94,15 @@ FIELDS = {
         Field("allow_tf32", _flag, False, "float32 products may use TF32"),
         Field("deterministic", _flag, False, "ops give equal bits from run to run"),
         Field("check_indices", _choice("lazy", "eager"), "lazy", "when an index out of range raises"),
-        Field("memory_limit", _size(), None, "bytes of live and cached memory"),
-        Field("memory_pool_size", _size(), None, "bytes that a cuda backend takes from the device when it opens"),
-        Field("pinned_memory_limit", _size(), None, "bytes of live and cached page-locked memory"),
+        Field("memory_limit", byte_count, None, "bytes of live and cached memory"),
+        Field("memory_pool_size", byte_count, None, "bytes that a cuda backend takes from the device when it opens"),
+        Field("pinned_memory_limit", byte_count, None, "bytes of live and cached page-locked memory"),
         Field("pool_policy", _choice("caching", "none", "driver", "arena"), "caching", "what becomes of freed memory"),
         Field("stream_pool_size", _streams, 8, "number of the backend's own streams"),
         Field("profiling", _flag, False, "telemetry counts from the beginning"),
-        Field("blas_workspace_size", _size(), None, "bytes of the workspace of a cuBLAS handle"),
+        Field("blas_workspace_size", byte_count, None, "bytes of the workspace of a cuBLAS handle"),
         Field("jit_cache_path", _path, None, "folder in which the driver keeps what it compiled"),
-        Field("jit_cache_size", _size(LARGEST_JIT_CACHE), None, "bytes that the driver keeps there"),
+        Field("jit_cache_size", up_to(LARGEST_JIT_CACHE), None, "bytes that the driver keeps there"),
         Field("require_libraries", _flag, False, "a missing library raises, where else slower kernels serve"),
     )
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stator._accessor import Accessor
+from stator.programs._arguments import flag
+from stator.programs._disk_cache import disk_cache
 from stator.programs.programs import cache_of
 
 if TYPE_CHECKING:
@@ -49,9 +51,21 @@ class ProgramAccessor(Accessor):
         """
         return cache_of(self._backend).info()
 
-    def clear_cache(self) -> None:
-        """Drops the loaded programs that compile() keeps; kernels in use stay loaded. Code on disk stays there."""
+    def clear_cache(self, *, on_disk: bool = False) -> None:
+        """Drops the loaded programs that compile() keeps; kernels in use stay loaded. Does not synchronise.
+
+        on_disk: removes also the code in the folder on disk, which the processes of the user share; they compile it
+        again when they need it. Raises: DTypeError for an on_disk that is not a bool.
+
+        >>> be.programs.clear_cache()
+        >>> be.programs.info().programs
+        0
+        """
+        op = "Backend.programs.clear_cache"
+        remove_files = flag(on_disk, op, "on_disk")
         cache_of(self._backend).clear()
+        if remove_files and (files := disk_cache(op)):
+            files.clear()
 
     def supports_cooperative(self) -> bool:
         """Whether kernels can be launched with all blocks resident, so that the grid may synchronise.

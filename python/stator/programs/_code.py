@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from stator import _libraries, _table
 from stator._version import __version__
@@ -44,24 +45,29 @@ class Code:
         return cls(data[start:end], data[end:], tuple(head["symbols"]), head["log"], head["seconds"])
 
 
+class IncludeFolders(NamedTuple):
+    """The folders of headers that come after those of the options: stator's own, and CUDA's."""
+
+    own: tuple[str, ...]
+    toolkit: tuple[str, ...]
+
+
 def compiled_code(
     source: str,
     names: tuple[str, ...],
     options: tuple[str, ...],
-    folders: tuple[tuple[str, ...], tuple[str, ...]],
+    folders: IncludeFolders,
     architecture: int,
 ) -> tuple[Code, float | None]:
-    """Code of the disk cache, and the seconds that it saved; else newly compiled code and None.
-
-    folders: of stator's headers, and of CUDA's, which come after those that the options name.
-    """
-    cache = disk_cache()
-    options = (*options, *(f"--include-path={folder}" for part in folders for folder in part))
-    key = cache and _key(source, names, options, folders[1], architecture)
+    """Code of the disk cache, and the seconds that it saved; else newly compiled code and None."""
     began = time.perf_counter()
+    cache = disk_cache("Backend.compile")
+    options = (*options, *(f"--include-path={folder}" for folder in folders.own + folders.toolkit))
+    key = cache and _key(source, names, options, folders.toolkit, architecture)
     if cache and key and (found := cache.get(key)) is not None:
         code = Code.from_bytes(found)
         return code, code.seconds - (time.perf_counter() - began)
+    began = time.perf_counter()
     ptx, machine_code, symbols, log = _program.compile_code(source, names, options, "program.cu", architecture)
     code = Code(ptx, machine_code, symbols, log, time.perf_counter() - began)
     if cache and key:

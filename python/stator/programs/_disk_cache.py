@@ -1,11 +1,13 @@
 """Compiled code in files, so that later processes need not compile it again.
 
 An entry is a file named by its key: a line that identifies the format, the digest of the rest, and the rest. It is
-written under another name and renamed when it is complete, so that processes may share a folder.
+written under another name and renamed when it is complete, so that processes may share a folder. Its writer has a lock
+on it until then: a file that is neither renamed nor locked is of a process that was killed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
@@ -13,8 +15,9 @@ import warnings
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
-from stator.config._fields import Wrong, byte_count
+from stator.config._byte_counts import Wrong, byte_count
 from stator.errors import ConfigurationError
 
 FOLDER_VARIABLE = "STATOR_CACHE_DIR"
@@ -22,7 +25,16 @@ SIZE_VARIABLE = "STATOR_CACHE_SIZE"
 DEFAULT_SIZE = 1 << 30
 _FORMAT = b"stator code 1\n"
 _SUFFIX = ".code"
+_INCOMPLETE = ".tmp"
 _KEPT = 0.9  # of the limit after an eviction, so that not every entry causes one
+
+
+class _Entry(NamedTuple):
+    """A complete file: when it was used last, in ns, its bytes and its path."""
+
+    used: int
+    size: int
+    path: str
 
 
 class DiskCache:
@@ -39,7 +51,7 @@ class DiskCache:
         """The bytes of an entry; None where there is none, or where it is damaged."""
         path = self.folder / (key + _SUFFIX)
         try:
-            if not self._is_mine(self.folder):
+            if not self._is_mine():
                 return None
             text = path.read_bytes()
         except FileNotFoundError:
@@ -63,57 +75,71 @@ class DiskCache:
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._is_mine(self.folder):
-                return
-            number, temporary = tempfile.mkstemp(dir=self.folder, prefix=key[:8], suffix=".tmp")
-            try:
-                with os.fdopen(number, "wb") as file:
-                    file.write(text)
-                os.replace(temporary, self.folder / (key + _SUFFIX))
-            except BaseException:
-                os.unlink(temporary)
-                raise
-            self._evict()
+            if self._is_mine():
+                self._write(key, text)
+                self.tidy()
         except OSError as error:
             self._warn("write", error)
 
     def clear(self) -> None:
-        """Removes all entries."""
-        for _, _, path in self._entries():
+        """Removes all entries, but those that are being written."""
+        for entry in self._entries():
             with suppress(OSError):
-                os.unlink(path)
+                os.unlink(entry.path)
 
     def size(self) -> int:
         """The bytes of all entries."""
-        return sum(size for _, size, _ in self._entries())
+        return sum(entry.size for entry in self._entries())
 
-    def _entries(self) -> list[tuple[int, int, str]]:
-        """Time of last use, bytes and path of each file, the least recently used first."""
-        found = []
-        with suppress(OSError), os.scandir(self.folder) as files:
-            for file in files:
-                if file.name.endswith((_SUFFIX, ".tmp")):
-                    with suppress(OSError):  # another process removed it
-                        status = file.stat(follow_symlinks=False)
-                        found.append((status.st_mtime_ns, status.st_size, file.path))
-        return sorted(found)
-
-    def _evict(self) -> None:
+    def tidy(self) -> None:
+        """Removes what processes that were killed left incomplete, and entries if there are too many bytes."""
         entries = self._entries()
-        total = sum(size for _, size, _ in entries)
+        total = sum(entry.size for entry in entries)
         if total <= self.limit:
             return
-        for _, size, path in entries:
-            if total <= _KEPT * self.limit:
+        for entry in entries:
+            enough = self.limit if entry is entries[-1] else _KEPT * self.limit
+            if total <= enough:
                 break
             with suppress(OSError):
-                os.unlink(path)
-            total -= size
+                os.unlink(entry.path)
+            total -= entry.size
 
-    def _is_mine(self, folder: Path) -> bool:
+    def _write(self, key: str, text: bytes) -> None:
+        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=key[:8], suffix=_INCOMPLETE, delete=False) as file:
+            try:
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                file.write(text)
+                file.flush()
+                with suppress(FileNotFoundError):  # another process removed it before it was locked
+                    os.replace(file.name, self.folder / (key + _SUFFIX))
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(file.name)
+                raise
+
+    def _entries(self) -> list[_Entry]:
+        """The complete files, the least recently used first. Removes incomplete ones that no process is writing."""
+        found = []
+        try:
+            names = os.listdir(self.folder) if self._is_mine() else []
+        except OSError:  # no folder, before the first entry
+            names = []
+        for name in names:
+            path = os.path.join(self.folder, name)
+            with suppress(OSError):  # another process removed it
+                if name.endswith(_INCOMPLETE):
+                    _remove_abandoned(path)
+                elif name.endswith(_SUFFIX):
+                    status = os.lstat(path)
+                    found.append(_Entry(status.st_mtime_ns, status.st_size, path))
+        return sorted(found)
+
+    def _is_mine(self) -> bool:
         """Whether only this user writes into the folder: what is in it will run."""
-        status = folder.stat()
-        if status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        status = self.folder.stat()
+        if status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return True
         self._warn("use", PermissionError("other users may write into it"))
         return False
@@ -130,11 +156,18 @@ class DiskCache:
         )
 
 
+def _remove_abandoned(path: str) -> None:
+    """Removes an incomplete file whose writer has ended. Raises OSError where it has not."""
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+
+
 _open: dict[tuple[str, int], DiskCache] = {}
 
 
-def disk_cache() -> DiskCache | None:
-    """The cache that the environment asks for; None where it has no bytes."""
+def disk_cache(op: str) -> DiskCache | None:
+    """The cache that the environment asks for; None where it has no bytes. op: for errors."""
     text = os.environ.get(SIZE_VARIABLE, "").strip()
     if text == "0":
         return None
@@ -142,13 +175,15 @@ def disk_cache() -> DiskCache | None:
         limit = byte_count(text) if text else DEFAULT_SIZE
     except Wrong as wrong:
         raise ConfigurationError(
-            f"Got {SIZE_VARIABLE}={text!r}, but {wrong.rule}",
-            op="Backend.compile",
-            remedy=f"{wrong.remedy} 0 turns the cache off.",
+            f"Got {SIZE_VARIABLE}={text!r}, but {wrong.rule}", op=op, remedy=f"{wrong.remedy} 0 turns the cache off."
         ) from None
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         folder = os.path.join(root, "stator")
     folder = os.path.join(os.path.abspath(folder), "programs")
-    return _open.setdefault((folder, limit), DiskCache(Path(folder), limit))
+    found = _open.get((folder, limit))
+    if found is None:
+        found = _open.setdefault((folder, limit), DiskCache(Path(folder), limit))
+        found.tidy()
+    return found

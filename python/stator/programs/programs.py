@@ -19,7 +19,7 @@ from stator._shared import kept
 from stator.errors import CompileError, DTypeError, InvalidValueError
 from stator.programs import _program
 from stator.programs._arguments import kernel_of
-from stator.programs._code import compiled_code
+from stator.programs._code import IncludeFolders, compiled_code
 from stator.programs._program import Kernel
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ProgramCacheInfo(NamedTuple):
 
     hits, misses, evictions: of loaded programs. programs: how many are loaded. limit: the most that stay loaded.
     disk_hits, disk_misses: sources whose code was read from disk, and those that were compiled. seconds_saved: the time
-    that the compiler took for code that was read from disk, less the time that reading took.
+    that the compiler took for code that was read from disk, less the time that finding and reading it took.
     """
 
     hits: int
@@ -40,9 +40,9 @@ class ProgramCacheInfo(NamedTuple):
     evictions: int
     programs: int
     limit: int
-    disk_hits: int = 0
-    disk_misses: int = 0
-    seconds_saved: float = 0.0
+    disk_hits: int
+    disk_misses: int
+    seconds_saved: float
 
 
 _LIMIT = 128
@@ -122,7 +122,7 @@ def cache_of(backend: Backend) -> ProgramCache:
 
 
 @cache
-def include_folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
+def include_folders() -> IncludeFolders:
     """The folders of headers: of stator/diagnostics.hpp, stator/device and its neighbours, and those of CUDA.
 
     CUDA's (cuda_fp16.h, cooperative_groups.h, cuda/std/complex) are those of NVIDIA's packages for Python, else of the
@@ -136,8 +136,8 @@ def include_folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
     # The packages of the headers of CUDA's C++ library, which others include, are often not installed beside them.
     whole = [root for root in having if (root / "cccl/nv/target").is_file() or (root / "nv/target").is_file()]
     for root in whole or having:
-        return own, (str(root), str(root / "cccl"))
-    return own, ()
+        return IncludeFolders(own, (str(root), str(root / "cccl")))
+    return IncludeFolders(own, ())
 
 
 def _is_ptx(source: str) -> bool:

@@ -74,8 +74,9 @@ class Telemetry(Accessor):
         """The counters since the backend was opened or reset() was called, as dicts. Does not wait.
 
         "ops": for each op that was called its figures, under "(none)" what no call did, such as releases. "total": the
-        same of all ops. "caches": hits, misses and entries; "pool" and "programs" are the backend's, the others those
-        of the process, and "graphs" is of the functions of stator.graph that are alive. What is not known is None.
+        same of all ops. "caches": hits, misses and entries; "pool", "programs" and "programs_on_disk" are the
+        backend's, the others those of the process, and "graphs" is of the functions of stator.graph that are alive.
+        What is not known is None.
 
         idle_thread_slots: threads of launches beyond the number of elements, which only elementwise ops declare; None
         where another op launched a kernel. Times are in seconds. Work that has not finished is not in device_seconds,
