@@ -3,6 +3,7 @@
 import fcntl
 import os
 import resource
+import signal
 import subprocess
 import sys
 import warnings
@@ -251,6 +252,56 @@ def test_a_digest_covers_headers_that_an_option_includes(tmp_path):
 def test_a_header_that_a_macro_names_is_unknown():
     with pytest.raises(_headers.UnknownHeader, match="HEADER"):
         _headers.digest("#define HEADER <a.h>\n#include HEADER", ())
+
+
+KILLED = """
+import os, random, signal, sys
+from hashlib import sha256
+from pathlib import Path
+from stator.programs._disk_cache import DiskCache
+
+folder, limit, seed, deaths = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "killed"
+draw = random.Random(seed)
+value = lambda key: sha256(key.encode()).digest() * (20 + len(key))
+if deaths:  # at one of the calls that write, before it or after it
+    left, before = draw.randrange(40), draw.random() < 0.5
+    def dying(call):
+        def called(*args, **keywords):
+            global left
+            left -= 1
+            if left < 0 and before:
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = call(*args, **keywords)
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+        return called
+    import fcntl
+    os.replace, os.unlink, fcntl.flock = dying(os.replace), dying(os.unlink), dying(fcntl.flock)
+cache = DiskCache(Path(folder), limit)
+cache.tidy()
+for _ in range(60):
+    key = "k" * draw.randrange(1, 21)
+    found = cache.get(key)
+    assert found in (None, value(key)), key
+    if found is None:
+        cache.put(key, value(key))
+"""
+
+
+def test_processes_that_are_killed_leave_a_usable_cache(tmp_path):
+    folder, limit = tmp_path / "programs", 5000  # four entries
+    command = [sys.executable, "-W", "error", "-c", KILLED, str(folder), str(limit)]
+    started = [
+        subprocess.Popen([*command, str(i), "killed" if i % 2 else "lives"], stderr=subprocess.PIPE, text=True)
+        for i in range(8)
+    ]
+    ends = [(process.communicate(timeout=300)[1], process.returncode) for process in started]
+    assert [end for end in ends if end not in (("", 0), ("", -signal.SIGKILL))] == []
+    assert -signal.SIGKILL in {code for _, code in ends} and 0 in {code for _, code in ends}
+    DiskCache(folder, limit).tidy()
+    assert {path.suffix for path in folder.iterdir()} == {".code"}
+    assert 0 < sum(path.stat().st_size for path in folder.iterdir()) <= limit
 
 
 KEY = {
