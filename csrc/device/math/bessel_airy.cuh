@@ -2,8 +2,8 @@
 // On [-6.2, 2] by polynomials about the zeros and between them, whose errors are relative to the value; above 2 by
 // exp(-zeta) times polynomials; below -6.2 by the asymptotic expansion of DLMF 9.7(ii), with zeta = 2/3 |x|^(3/2) in
 // two parts. There errors of double are relative to the amplitude |x|^(-1/4) / sqrt(pi), those of float to the value.
-// The two parts give the whole phase down to -1e10 and lose about 2^-104 |x|^(3/2) beyond; below -2^66, where hardly a
-// digit is left, the result is 0, the middle of what is possible. The tables are fitted by tools/fit_bessel.py.
+// Down to -1e10 the phase has full precision; below, its error is about 2^-104 |x|^(3/2). Below -2^66 almost no digit
+// is correct, and the result is 0, the middle of the possible values. The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
 #include "../cascade.cuh"
@@ -144,7 +144,7 @@ STATOR_FN T ai_decay(T x) {
   }
 }
 
-// Of DLMF 9.7(ii) for zeta >= 10.29.
+// The sums P and Q of DLMF 9.7(ii) for zeta >= 10.29.
 // P - 1, x = 1/zeta^2.
 STATOR_FN double ai_wave_p(double x) {
   static constexpr double rows[1][15] = {
@@ -204,8 +204,8 @@ STATOR_FN Zeta<T> airy_zeta(T x) {
   return {high, fma(product, third_high, -high) + (product * third_low + product_low * third_high)};
 }
 
-// zeta less a multiple of 2 pi. Where zeta exceeds 2^50 the multiple has fewer digits than it needs, and what it leaves
-// is reduced again.
+// zeta minus a multiple of 2 pi. If zeta exceeds 2^50, the number of turns is inexact, so the remainder is reduced
+// again.
 STATOR_FN Zeta<double> airy_phase(Zeta<double> zeta) {
   for (bool again = zeta.high > 0x1p50;; again = false) {
     const double turns = floor(zeta.high * 0.15915494309189534 + 0.5);

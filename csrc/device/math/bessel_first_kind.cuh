@@ -1,9 +1,9 @@
 // Bessel functions J and Y of orders 0 and 1, for float and double.
 // Up to 3 pi by polynomials about the zeros and between them, whose errors are relative to the value (Y near 0 with the
-// logarithm separate, DLMF 10.8). Beyond by Hankel's expansion with sin and cos of x itself (DLMF 10.17(i)), so that
-// large x lose no digits; there errors of double are relative to the amplitude sqrt(2 / (pi x)), not to the value near
-// a zero. Float has the modulus and the phase of the expansion, the phase in double, and for large x computes in
-// double: its errors are relative to the value. The tables are fitted by tools/fit_bessel.py.
+// logarithm separate, DLMF 10.8). Above that by Hankel's expansion with sin and cos of x itself (DLMF 10.17(i)), so
+// that large x lose no digits; there errors of double are relative to the amplitude sqrt(2 / (pi x)), not to the value
+// near a zero. Float uses the modulus and the phase of the expansion, with the phase in double, and is computed in
+// double for large x: its errors are relative to the value. The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
 #include "bessel_modified.cuh"
@@ -156,7 +156,7 @@ STATOR_FN T y0_log(T x) {
   }
 }
 
-// Y0(x) from there to 3 pi.
+// Y0(x) for pi/8 <= x <= 3 pi.
 template <class T>
 STATOR_FN T y0_near(T x) {
   if constexpr (sizeof(T) == 4) {
@@ -260,7 +260,7 @@ STATOR_FN T y1_log(T x) {
   }
 }
 
-// Y1(x) from there to 3 pi.
+// Y1(x) for pi/2 <= x <= 3 pi.
 template <class T>
 STATOR_FN T y1_near(T x) {
   if constexpr (sizeof(T) == 4) {
@@ -324,7 +324,7 @@ STATOR_FN T y1_near(T x) {
   }
 }
 
-// Of DLMF 10.17(i) for order 0 and u >= 3 pi.
+// The sums P and Q of DLMF 10.17(i) for order 0 and u >= 3 pi.
 // P - 1, x = 1/u^2.
 STATOR_FN double wave0_p(double x) {
   static constexpr double rows[1][15] = {
@@ -367,7 +367,7 @@ STATOR_FN double wave0_phase(double x) {
   return piecewise(rows, x);
 }
 
-// Of DLMF 10.17(i) for order 1 and u >= 3 pi.
+// The sums P and Q of DLMF 10.17(i) for order 1 and u >= 3 pi.
 // P - 1, x = 1/u^2.
 STATOR_FN double wave1_p(double x) {
   static constexpr double rows[1][15] = {
@@ -418,7 +418,7 @@ STATOR_FN T j_near(T x) {
     return j1_near(x);
 }
 
-// ((1 + P) a + Q b) / sqrt(pi x): a and b are sqrt(2) times the cosine and the sine of the phase, which is x less an
+// ((1 + P) a + Q b) / sqrt(pi x): a and b are sqrt(2) times the cosine and the sine of the phase, which is x minus an
 // odd multiple of pi/4.
 template <int Order>
 STATOR_FN double hankel(double x, double a, double b) {

@@ -292,7 +292,7 @@ STATOR_FN T bessel_i(T x) {
   } else {
     const T b = !Scaled && a > T(1000) ? T(1000) : a;  // still overflows, but never computes infinity times zero
     // exp(x) overflows before I does, so this is exp(b - shift) / sqrt(b exp(-2 shift)), where b - shift is exact, and
-    // exp(-2 shift) is close to a float and to a double.
+    // exp(-2 shift) is nearly representable as float and as double.
     constexpr T shift = T(4.46484375);
     const T root = sqrt(Scaled ? b : b * T(0.0001323993928760769));
     if constexpr (Order == 0)

@@ -13,7 +13,7 @@ inline constexpr double wave_limit = 0x1p19;
 STATOR_FN float wave(float size, double angle, double more) {
   constexpr double pi_high = 0x1.921fb544p+1, pi_low = 0x1.0b4611a626331p-33, inverse_pi = 0.31830988618379067;
   const double turns = floor((angle + more) * inverse_pi + 0.5);
-  const double rest = ((angle - turns * pi_high) - turns * pi_low) + more;  // the first product has few digits
+  const double rest = ((angle - turns * pi_high) - turns * pi_low) + more;  // the first product is exact
   const double r = rest * inverse_pi, value = size * (r * special::GammaFormat<double>::sine(r * r));
   return float(turns * 0.5 == floor(turns * 0.5) ? value : -value);
 }

@@ -1,6 +1,5 @@
-// sin, cos and tan of every number, and functions of complex ones that turn with them. glibc's reduction of doubles far
-// from zero keeps too few digits where x is next to a multiple of pi/2, so that the host targets have their own; CUDA's
-// is exact.
+// sin, cos and tan over the whole range, and the complex functions that use them. glibc's reduction of doubles far from
+// zero keeps too few digits near multiples of pi/2, so the host targets have their own; CUDA's is exact.
 #pragma once
 
 #include "complex_exponential.cuh"
@@ -10,9 +9,9 @@
 
 namespace stator::STATOR_TARGET::libm {
 
-// sin and cos of numbers whose rank is at most `last`, which are those that three parts of pi/2 are enough for.
+// sin and cos of numbers whose rank is at most `last`: they are reduced accurately by pi/2 in three parts.
 struct UsualCircular {
-  static constexpr bool replaced = true;  // elements beyond them, one by one
+  static constexpr bool replaced = true;  // other elements are computed one by one
   static constexpr uint64_t last = bit_cast<uint64_t>(0x1p26);
   STATOR_FN static uint64_t rank(double x) { return bits(magnitude(x)); }
 };
@@ -31,9 +30,9 @@ struct Turned {
   uint64_t n;  // modulo 4
 };
 
-// x modulo 2 pi for finite |x| >= 2^16 by the method of Payne and Hanek (SIGNUM Newsletter 18, 1983): of x = m 2^e,
-// only the bits of 2/pi matter whose products with m are not multiples of 4, and of these the first 192. No double is
-// nearer to a multiple of pi/2 than 2^-62 of it, so that 75 bits are right at least.
+// x modulo 2 pi for finite |x| >= 2^16 by the method of Payne and Hanek (SIGNUM Newsletter 18, 1983): for x = m 2^e,
+// bits of 2/pi whose products with m are multiples of 4 are skipped, and the next 192 bits are used. No double is
+// within 2^-62 pi/2 of a multiple of pi/2, so at least 75 bits are correct.
 STATOR_CALL Turned turned(double x) {
   using Wide = unsigned __int128;
   static constexpr uint64_t two_over_pi[] = {
@@ -42,7 +41,7 @@ STATOR_CALL Turned turned(double x) {
       0x3991d639835339f4u, 0x9c845f8bbdf9283bu, 0x1ff897ffde05980fu, 0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u,
       0x4f463f669e5fea2du, 0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu};
   const uint64_t all = bits(magnitude(x)), m = (all & 0xfffffffffffffu) | 0x10000000000000u;
-  const int first_bit = int(all >> 52) - 1023 - 52 + 62, shift = first_bit & 63;  // of the first bit that matters
+  const int first_bit = int(all >> 52) - 1023 - 52 + 62, shift = first_bit & 63;  // of the first bit used
   const uint64_t* word = two_over_pi + (first_bit >> 6);
   const auto part = [&](int k) { return uint64_t(((Wide(word[k]) << 64 | word[k + 1]) << shift) >> 64); };
   const Wide low_product = Wide(m) * part(2), middle = Wide(m) * part(1) + uint64_t(low_product >> 64);
@@ -55,7 +54,7 @@ STATOR_CALL Turned turned(double x) {
     rest = -rest;
     high = ~high + (rest == 0);
   }
-  // The first 128 bits that are not zeros, as two doubles.
+  // The bits after the leading zeros, as two doubles.
   const int zeros = high ? __builtin_clzll(high) : 64 + (rest >> 64 ? __builtin_clzll(uint64_t(rest >> 64)) : 64);
   const Wide top = Wide(high) << 64 | uint64_t(rest >> 64), low_word = uint64_t(rest);
   const Wide lined = zeros == 0 ? top : zeros < 64 ? top << zeros | low_word >> (64 - zeros) : rest << (zeros - 64);
@@ -112,7 +111,7 @@ STATOR_FN void full_sincos(double x, double& sine, double& cosine) {
   cosine = (t.n + 1) & 2 ? -to_cosine : to_cosine;
 }
 
-// Functions of z = w + i n pi/2 by those of w: sinh(z) is i^n times sinh(w), or cosh(w) for odd n.
+// i^n z, for exp, sinh and cosh of w + i n pi/2: sinh of it is i^n sinh(w), or i^n cosh(w) for odd n.
 STATOR_FN complex128 quarter_turns(complex128 z, uint64_t n) {
   const complex128 half = n & 2 ? complex128(-z.re, -z.im) : z;
   return n & 1 ? complex128(-half.im, half.re) : half;
@@ -126,7 +125,7 @@ STATOR_FN complex128 full_exp(complex128 z) {
   const Turned t = turned(z.im);
   return quarter_turns(STATOR_TARGET::exp(complex128(z.re, t.high)), t.n);
 }
-// As expm1 of any number.
+// expm1 of any complex number, as expm1() computes it.
 STATOR_FN complex128 full_expm1(complex128 z) {
   if (!is_far(z.im)) return STATOR_TARGET::expm1(z);
   const complex128 e = full_exp(z);

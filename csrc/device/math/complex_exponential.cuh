@@ -11,7 +11,8 @@ STATOR_FN complex<T> exp(complex<T> z) {
   if (z.im == T(0)) return {exp(z.re), z.im};
   if (isinf(z.re) && !isfinite(z.im))
     return z.re < T(0) ? complex<T>(T(0), copysign(T(0), z.im)) : complex<T>(z.re, limits<T>::nan());
-  // exp(re) may overflow where its product with a small sine does not, so exp(re / 2) is multiplied twice.
+  // exp(re) may overflow although its product with a small sine does not, so the result is multiplied by exp(re / 2)
+  // twice.
   const T half = libm::polynomial_exp(z.re * T(0.5));
   T sine, cosine;
   sincos(z.im, sine, cosine);
@@ -76,8 +77,8 @@ STATOR_FN complex<T> log10(complex<T> z) {
 }
 
 namespace detail {
-// log|z| - l for l near it, to about a unit in the last place of 1: exp(-l) |z| - 1, with the rounding errors of |z|
-// and of the product added back. 0 where squares overflow or lose digits.
+// log|z| - l for l near log|z|, with an error of about epsilon: exp(-l) |z| - 1, with the rounding errors of |z| and of
+// the product added back. 0 if squares would overflow or lose digits.
 template <class T>
 STATOR_FN T log_error(complex<T> z, T l) {
   const T h = hypot(z.re, z.im);
@@ -97,7 +98,8 @@ STATOR_FN T sum_error(T a, T b, T sum) {
   return (a - (sum - part)) + (b - part);
 }
 
-// exp(b log(a)), whose exponent has two parts, since exp multiplies its rounding errors by its size.
+// exp(b log(a)) with an exponent in two parts, because rounding errors of the exponent become relative errors of the
+// power.
 template <class T>
 STATOR_FN complex<T> general_power(complex<T> a, complex<T> b) {
   const complex<T> l = log(a);
@@ -113,7 +115,7 @@ STATOR_FN complex<T> general_power(complex<T> a, complex<T> b) {
 }
 }  // namespace detail
 
-// As numpy.power: a^0 = 1, and 0^b is 0 if re(b) > 0, else NaN. Integers b below 100 by repeated multiplication. Float
+// As numpy.power: a^0 = 1, and 0^b is 0 if re(b) > 0, else NaN. Integers b with |b| < 100 by repeated squaring. Float
 // is computed in double.
 template <class T>
 STATOR_FN complex<T> pow(complex<T> a, complex<T> b) {

@@ -10,7 +10,7 @@ namespace detail {
 template <class T>
 inline constexpr T hyperbolic_flat = sizeof(T) == 4 ? T(11) : T(22);
 
-// exp(|x|) / 2 (a + i b), as two factors exp(|x| / 2), because exp may overflow where the product does not.
+// exp(|x|) / 2 (a + i b), as two factors exp(|x| / 2), because exp may overflow although the product does not.
 template <class T>
 STATOR_FN complex<T> large_hyperbolic(T x, T a, T b) {
   const T half = libm::polynomial_exp(abs(x) * T(0.5));
@@ -41,7 +41,7 @@ STATOR_FN complex<T> cosh(complex<T> z) {
 }
 
 // Kahan's formula from tan(y) and sinh(x), which has no cancellation, and its limit for large x, where cosh(x) would
-// overflow. In double for float too, because the errors of four functions and as many products add up.
+// overflow. In double for float too, because the errors of four functions and four products add up.
 template <class T>
 STATOR_FN complex<T> tanh(complex<T> z) {
   if constexpr (sizeof(T) == 4) {

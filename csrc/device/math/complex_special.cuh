@@ -74,7 +74,7 @@ STATOR_FN complex<T> sinc(complex<T> z) {
       const T s = sinh(height), c = cosh(height);
       return complex<T>(sine * (c + low * s), cosine * (s + low * c)) / below;
     }
-    // exp(size) may overflow where the quotient does not.
+    // exp(size) may overflow although the quotient does not.
     const T half = libm::polynomial_exp(T(0.5) * size) * (T(1) + T(0.5) * copysign(low, low * height));
     const complex<T> turn = complex<T>(sine, copysign(T(1), height) * cosine) / below;
     return {half * turn.re * T(0.5) * half, half * turn.im * T(0.5) * half};
@@ -82,8 +82,8 @@ STATOR_FN complex<T> sinc(complex<T> z) {
 }
 
 namespace detail {
-// e = exp(z) and 1 + e, for z + low with a real part that is not positive. Near odd multiples of i pi, 1 + e^x cos(y)
-// is (e^x - 1) cos(y) + 2 cos(y / 2)^2, whose terms have one sign.
+// e = exp(z) and 1 + e, of z + low, whose real part must not be positive. Near odd multiples of i pi, 1 + e^x cos(y) is
+// (e^x - 1) cos(y) + 2 cos(y / 2)^2, whose terms have one sign.
 template <class T>
 struct OnePlusExp {
   complex<T> e, sum;
@@ -100,7 +100,7 @@ struct OnePlusExp {
 };
 }  // namespace detail
 
-// 1 / (1 + exp(-z)) by exp of the number with the smaller real part.
+// 1 / (1 + exp(-z)), from exp(z) or exp(-z), whichever has a magnitude of at most 1.
 template <class T>
 STATOR_FN complex<T> expit(complex<T> z) {
   if constexpr (sizeof(T) == 4) {
@@ -113,8 +113,8 @@ STATOR_FN complex<T> expit(complex<T> z) {
   }
 }
 
-// log(exp(a) + exp(b)), the principal value: of exp(a) (1 + exp(b - a)) for the larger real part of a, which keeps its
-// digits where the terms cancel, as far as b - a is that of the operands: hence its rounding error is taken along.
+// log(exp(a) + exp(b)), the principal value, as log(exp(a) (1 + exp(b - a))) if a has the larger real part. This is
+// accurate when the terms cancel, because the rounding error of b - a is passed on.
 template <class T>
 STATOR_FN complex<T> logaddexp(complex<T> a, complex<T> b) {
   if constexpr (sizeof(T) == 4) {

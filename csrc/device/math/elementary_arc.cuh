@@ -54,8 +54,8 @@ STATOR_FN T small_angle(T t, bool negative) {
   return negated_if(negative, multiply_add(t * z, ArcFormat<T>::atan_tail(z), t));
 }
 
-// The angle of the point (across, up), both at least 0, or of (-across, up) if `left`. Two that are both zero or both
-// infinite need Ends.
+// The angle of the point (across, up), both at least 0, or of (-across, up) if `left`. If both may be zero or infinite,
+// Ends is needed.
 template <bool Ends>
 STATOR_FN float angle(float up, float across, bool left) {
   const bool steep = up > across;
@@ -65,7 +65,8 @@ STATOR_FN float angle(float up, float across, bool left) {
   return add_quarters(select(left, 4.0f - quarters, quarters), small_angle(t, steep != left));
 }
 
-// A polynomial as far as 1 would take twice the terms, so from pi/8 to 3 pi/8 the angle is counted from pi/4.
+// A polynomial for t up to 1 would need twice as many terms, so angles from pi/8 to 3 pi/8 are computed as differences
+// from pi/4.
 template <bool Ends>
 STATOR_FN double angle(double up, double across, bool left) {
   if constexpr (Ends) {  // the sum must not overflow
@@ -92,8 +93,8 @@ STATOR_FN T own_atan2(T y, T x) {
   return with_sign_of(angle<true>(magnitude(y), magnitude(x), (bits(x) & sign_bit<T>) != 0), y);
 }
 
-// atan2 of numbers whose quotient and sum neither overflow nor are undefined, which is so up to this rank: both are
-// within powers of two that are far from the ends.
+// atan2 of numbers whose rank is at most `last`: the magnitudes of both are between `least` and 1 / least, so that
+// their quotient and their sum are finite and defined.
 template <class T>
 struct UsualAtan2 {
   static constexpr T least = sizeof(T) == 4 ? T(0x1p-100) : T(0x1p-1000);

@@ -1,6 +1,6 @@
 // Building blocks of the host targets' elementary functions: formats, selection by masks, polynomials, powers of two.
 // Branch-free, so that loops vectorise: both sides of a selection are computed, and special values are selected last,
-// where nothing waits for the result.
+// off the critical path.
 #pragma once
 
 #include "../limits.cuh"
@@ -60,8 +60,8 @@ STATOR_FN T with_sign_of(T x, T sign) {
   return from_bits<T>(bits(x) | (bits(sign) & sign_bit<T>));
 }
 
-// condition ? a : b; on the host by masks, because its compiler would make branches of the operator and compute both
-// for every lane.
+// condition ? a : b; on the host by masks, because the compiler would turn the operator into branches and compute both
+// sides for every lane.
 template <class T>
 STATOR_FN T select(bool condition, T a, T b) {
 #if defined(STATOR_HOST)

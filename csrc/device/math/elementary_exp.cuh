@@ -57,7 +57,7 @@ STATOR_FN ExpParts<T> exp2_parts(T r, T shifted) {
 }
 
 // 2 (1 + p) 2^n by adding n to the exponent; callers pass n less by one, because 2^n itself may overflow. A subnormal
-// result is computed times 2^64, which the last multiplication takes back, so that it is rounded once. The result for
+// result is computed times 2^64, and the last multiplication scales it down, so that it is rounded once. The result for
 // NaN is arbitrary.
 template <class T>
 STATOR_FN T exp_scaled(ExpParts<T> e, bool subnormal) {
@@ -74,7 +74,7 @@ STATOR_FN T own_exp(T x) {
   return select(x <= E::infinite_above, y, x + infinite<T>);
 }
 
-// exp(x) where it is a normal number, and 0 below. Meaningless for x far above 0.
+// exp(x) if it is a normal number, 0 if it is smaller. Meaningless for x far above 0.
 template <class T>
 STATOR_FN T normal_exp(T x) {
   const ExpParts<T> e = exp_parts(x);
@@ -93,12 +93,12 @@ template <class T>
 STATOR_FN T own_expm1(T x) {
   using E = ExpFormat<T>;
   const ExpParts<T> e = exp_parts(x, E::less_one);
-  const T half = power_of_two(e.shifted);  // half of 2^n, which may overflow where the result does not
+  const T half = power_of_two(e.shifted);  // half of 2^n, which may overflow although the result does not
   const T y = select(x > E::infinite_above, infinite<T>, multiply_add(half, e.p, half - T(0.5)) * T(2));
   return select(magnitude(x) < limits<T>::epsilon() / 2, x, select(x < E::expm1_flat, T(-1), y));
 }
 
-// With t = (exp(|x|) - 1) / 4, which is finite where the result is: 2 t + (t / (t + 1/4)) / 2.
+// With t = (exp(|x|) - 1) / 4, which is finite if the result is: 2 t + (t / (t + 1/4)) / 2.
 template <class T>
 STATOR_FN T own_sinh(T x) {
   const T a = magnitude(x);

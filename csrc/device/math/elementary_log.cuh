@@ -1,6 +1,6 @@
 // log, log2, log10, log1p, asinh, acosh, atanh for the host targets: x = 2^k (1 + f) with 1 + f in [sqrt(1/2),
-// sqrt(2)). log(1 + f) is f, which is exact, and a rest: of double, s (f^2/2 + R(s^2)) - f^2/2 with s = f / (2 + f)
-// (form and coefficients of FreeBSD's msun); of float a polynomial without a division (tools/fit_elementary.py).
+// sqrt(2)). log(1 + f) is f, which is exact, plus a rest: for double, s (f^2/2 + R(s^2)) - f^2/2 with s = f / (2 + f)
+// (form and coefficients of FreeBSD's msun); for float, a polynomial without a division (tools/fit_elementary.py).
 #pragma once
 
 #include "elementary_core.cuh"
@@ -121,7 +121,8 @@ STATOR_FN T log_of_1p(T t, bool twice) {
   const LogParts<T> p = log_parts(u);
   const T lost = t - (u - T(1));
   const BitsOf<T> exponent = p.exponent & ~((BitsOf<T>(1) << F::mantissa) - 1);
-  // 2^-k without the upper bit of the exponent, so that it is finite for the largest numbers too, where it would wrap.
+  // 2^-k without the upper bit of the exponent: for the largest numbers the exponent wraps, and the scale must be
+  // finite.
   const T scale = from_bits<T>((bits(T(1)) - exponent) & ~(sign_bit<T> | sign_bit<T> >> 1));
   const T f = multiply_add(lost, scale, p.f);
   return log_at_ends(u, log_sum(f, select(u > T(0), p.k + zero_if(!twice, T(1)), -infinite<T>)));

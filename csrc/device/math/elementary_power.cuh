@@ -80,8 +80,9 @@ STATOR_FN T own_pow(T x, T y) {
   return from_bits<T>(bits(checked) ^ (bits(x) & sign_bit<T> & mask<T>(odd)));
 }
 
-// cbrt(m) = m z^2 (1 - e)^(-2/3) for a guess z of 1 / cbrt(m) and e = 1 - m z^3. The bits of a floating-point number
-// are about a logarithm, so that z has a third of them, less 11% of e.
+// cbrt(m) = m z^2 (1 - e)^(-2/3) for an estimate z of 1 / cbrt(m) and e = 1 - m z^3. The bits of a floating-point
+// number are approximately linear in its logarithm, so those of z are a constant minus a third of those of m: |e| is
+// below 0.11.
 STATOR_FN float own_cbrt(float x) {
   const float a = magnitude(x);
   const bool subnormal = a < limits<float>::least_normal();
@@ -93,8 +94,8 @@ STATOR_FN float own_cbrt(float x) {
   return with_sign_of(select(a < infinite<float>, y, a + a), x);
 }
 
-// The upper half of the bits is converted by arithmetic, because before AVX-512 vectors of 64-bit integers are not. A
-// step z (1 - e)^(-1/3) improves the guess.
+// The upper half of the bits is converted by arithmetic, because before AVX-512 there is no conversion for vectors of
+// 64-bit integers. A step z (1 - e)^(-1/3) improves the estimate.
 STATOR_FN double own_cbrt(double x) {
   const double a = magnitude(x);
   const bool subnormal = a < limits<double>::least_normal();

@@ -1,6 +1,6 @@
 // tan of numbers near zero for the host targets: x = n pi/2 + r with pi/2 in three parts, of which the first two times
-// n are exact (Cody and Waite), and the quotient of the polynomials of sin(r) and cos(r), |r| <= pi/4. Numbers that are
-// not near would need more digits of pi. Polynomials: tools/fit_elementary.py.
+// n are exact (Cody and Waite), and the quotient of the polynomials of sin(r) and cos(r), |r| <= pi/4. Numbers farther
+// from zero would need more digits of pi. Polynomials: tools/fit_elementary.py.
 #pragma once
 
 #include "elementary_core.cuh"
@@ -40,13 +40,13 @@ STATOR_FN T near_tan(T x) {
   const T r = multiply_add(n, -F::third, multiply_add(n, -F::second, multiply_add(n, -F::first, a))), z = r * r;
   const T sine = multiply_add(r * z, F::sine_tail(z), r);
   const T cosine = multiply_add(z, F::cosine_tail(z), T(1));
-  // For odd n, the cotangent with the other sign.
+  // For odd n, the negative cotangent.
   const bool odd = (bits(shifted) & 1) != 0;
   const T y = select(odd, -cosine, sine) / select(odd, sine, cosine);
   return from_bits<T>(bits(y) ^ (bits(x) & sign_bit<T>));
 }
 
-// tan of numbers whose rank is at most `last`, which are those near zero.
+// tan of numbers whose rank is at most `last`: those near zero.
 template <class T>
 struct UsualTan {
   static constexpr BitsOf<T> last = bit_cast<BitsOf<T>>(TanFormat<T>::near);

@@ -13,7 +13,8 @@ namespace stator::STATOR_TARGET::libm {
 #if defined(STATOR_HOST)
 
 // Declarations that let loops use the vector versions in glibc's libmvec (since 2.22; at most 4 ULP, correct for
-// special values). Those that libmvec has since 2.35 only would keep wheels from older systems.
+// special values). Those that libmvec has only since 2.35 are not used, because wheels could not be loaded on older
+// systems.
 #if defined(STATOR_CHECKED)
 #define STATOR_VECTOR_FORM
 #else
@@ -49,7 +50,7 @@ STATOR_OWN(acosh)
 STATOR_OWN(atanh)
 #undef STATOR_OWN
 
-// glibc's own beyond the numbers near zero, one by one.
+// near_tan for numbers near zero, else glibc's scalar function.
 STATOR_FN float tanf(float x) {
   return UsualTan<float>::rank(x) <= UsualTan<float>::last ? near_tan(x) : __builtin_tanf(x);
 }
@@ -116,8 +117,8 @@ STATOR_CUDA2(atan2)
 #undef STATOR_CUDA
 #undef STATOR_CUDA2
 
-// In single precision CUDA's functions end in approximate instructions, whose documented errors are larger than what
-// the ops allow: two units in the last place of ex2.approx, 2^-22.9 of rsqrt.approx.
+// CUDA's single-precision functions use approximate instructions, whose documented errors are larger than the ops
+// allow: two units in the last place for ex2.approx, 2^-22.9 for rsqrt.approx.
 #define STATOR_OWN_FLOAT(name)                               \
   STATOR_FN float name##f(float x) { return own_##name(x); } \
   STATOR_FN double name(double x) { return ::name(x); }
@@ -125,11 +126,11 @@ STATOR_OWN_FLOAT(expm1)
 STATOR_OWN_FLOAT(sinh)
 STATOR_OWN_FLOAT(cosh)
 #undef STATOR_OWN_FLOAT
-// In double precision too, where it takes a power of two from ex2.approx.
+// In double precision too: CUDA's tanh computes a power of two by ex2.approx.
 STATOR_FN float tanhf(float x) { return own_tanh(x); }
 STATOR_FN double tanh(double x) { return own_tanh(x); }
 
-// With a step of Newton's method. Where that is NaN, the approximation is 0, infinity or NaN.
+// With one Newton step. If that gives NaN, the approximation is 0, infinity or NaN, and is the result.
 STATOR_FN float rsqrtf(float x) {
   const float y = ::rsqrtf(x), rest = __builtin_fmaf(-(x * y), y, 1.0f);
   return rest == rest ? __builtin_fmaf(0.5f * y, rest, y) : y;

@@ -11,7 +11,7 @@ struct Pair {
   double hi, lo;  // |lo| is at most half a unit in the last place of hi
 };
 
-// Requires |a| >= |b| or a == 0. A low part that is NaN, as of an infinite product, counts as 0.
+// Requires |a| >= |b| or a == 0. A low part that is NaN, such as that of an infinite product, counts as 0.
 STATOR_FN Pair pair_of(double a, double b) {
   b = b == b ? b : 0.0;
   const double hi = a + b, lo = b - (hi - a);
@@ -44,7 +44,7 @@ STATOR_FN Pair log2(Pair x) {
   return pair_of(l.high, l.low) + Pair{x.lo / x.hi * libm::log2_e, 0.0};
 }
 
-// factor * 2^e, which overflows or underflows only where the product does.
+// factor * 2^e, which overflows or underflows only if the product does.
 STATOR_FN double times_power_of_two(double factor, Pair e) {
   if (abs(e.hi) > 1e5) e = {e.hi < 0 ? -1e5 : 1e5, 0.0};
   const double whole = floor(e.hi + 0.5);

@@ -5,7 +5,7 @@
 
 namespace stator::STATOR_TARGET::libm {
 
-// a * b + c, fused if the instruction set can.
+// a * b + c, fused if the instruction set has it.
 template <class T>
 STATOR_FN T multiply_add(T a, T b, T c) {
 #if defined(__FMA__) || !defined(STATOR_HOST)
@@ -18,7 +18,7 @@ STATOR_FN T multiply_add(T a, T b, T c) {
 #endif
 }
 
-// A polynomial in x; coefficients from the lowest power on.
+// A polynomial in x; coefficients lowest power first.
 template <class T>
 STATOR_FN T polynomial(T, T c) {
   return c;

@@ -42,7 +42,7 @@ STATOR_FN complex128 split_exponent(complex128 v, int64_t& exponent) {
   return scale_by(v, -exponent);
 }
 
-// The rounding error of p = a * b, where none of them is near the ends of the range.
+// The rounding error of p = a * b, if none of them is near the ends of the range.
 STATOR_FN double product_error(double a, double b, double p) {
 #if defined(STATOR_HOST) && !defined(__FMA__)
   constexpr double splitter = 0x1p27 + 1;

@@ -1,6 +1,6 @@
 // The beta function, the same code on every target. In double for float too, because the terms of its exponent cancel.
 // From 8 on by Stirling's series (DLMF 5.11), whose powers have exponents of two parts; below 8 by the recurrence
-// (DLMF 5.5) down to [1, 2]; reflected (DLMF 5.5.3) where an operand is negative.
+// (DLMF 5.5) down to [1, 2]; reflected (DLMF 5.5.3) if an operand is negative.
 #pragma once
 
 #include "pair.cuh"
@@ -44,10 +44,10 @@ STATOR_FN BetaParts times(BetaParts b, double factor) { return {b.factor * facto
 // For 0 < a <= b.
 STATOR_CALL BetaParts beta_right(double a, double b) {
   if (isinf(b)) return {isinf(a) ? limits<double>::nan() : 0.0};
-  // Times a power of two where 1 / a would overflow.
+  // Times a power of two if 1 / a would overflow.
   const double lift = a < 0x1p-1000 ? 128 : 0, divisor = lift > 0 ? a * 0x1p128 : a;
   if (b < 8) {
-    // gamma(1 + a + b) for the sum with its rounding error; its logarithm rises about as log(a + b + 1/2).
+    // gamma(1 + a + b) for the sum with its rounding error; the derivative of its logarithm is about log(a + b + 1/2).
     const Pair sum = exact_sum(a, b);
     const double lost = sum.lo * log(sum.hi + 0.5);
     return {sum.hi / b / divisor * (gamma_1p(a) * gamma_1p(b) / gamma_1p(sum.hi)) * (1 - lost), {lift, 0.0}};
@@ -67,7 +67,7 @@ STATOR_CALL BetaParts beta_right(double a, double b) {
           power + log2(Pair{0.25 * a, 0.0} / quarter) * a};
 }
 
-// For all a and b. At its poles infinity, as in SciPy, except where the pole of a whole a <= 0 cancels that of a + b.
+// For all a and b. Infinity at its poles, as in SciPy, unless the pole of an integer a <= 0 cancels that of a + b.
 STATOR_CALL BetaParts beta_parts(double a, double b) {
   constexpr double pi = 3.14159265358979323846, infinity = limits<double>::infinity();
   if (isnan(a) || isnan(b)) return {limits<double>::nan()};

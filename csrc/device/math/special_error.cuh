@@ -157,8 +157,8 @@ STATOR_FN T erfc(T x) {
   return libm::select(a < T(special::start), T(1) - special::erf_small(x), libm::select(x < T(0), T(2) - large, large));
 }
 
-// exp(x^2) erfc(x). For negative x the exponential is half of what may overflow, and for large x the quotient
-// 1 / (x sqrt(pi)) is exact to more digits than T has.
+// exp(x^2) erfc(x). For x < 0 it is 2 exp(x^2) - erfcx(-x), which overflows before exp(x^2) does. For large x it is
+// 1 / (x sqrt(pi)) to more digits than T has.
 template <class T>
 STATOR_FN T erfcx(T x) {
   using Format = special::ErrorFormat<T>;

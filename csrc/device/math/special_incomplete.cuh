@@ -79,7 +79,7 @@ STATOR_FN double upper_fraction(double a, double x) {
   return a / first * sum * poisson(a, x);
 }
 
-// P(a, x) for x < a, else Q(a, x), where a >= 20 and eta^2 / 2 = `half_square` < 1/2: half of erfc(|eta| sqrt(a / 2)),
+// P(a, x) for x < a, else Q(a, x), for a >= 20 and eta^2 / 2 = `half_square` < 1/2: half of erfc(|eta| sqrt(a / 2)),
 // and a power series in eta (Temme, SIAM Journal on Mathematical Analysis 18, 1987). `power` is log2 of
 // exp(-a eta^2 / 2). The coefficients are those of eta / (x / a - 1).
 STATOR_FN double uniform_expansion(double a, double x, Pair power, double half_square) {

@@ -1,7 +1,7 @@
 // The Hurwitz zeta function and polygamma, the same code on every target. In double for float too, because the power
 // q^-x multiplies the error of log(q) by x, and n! exceeds the range of float at n = 35.
-// Euler-Maclaurin summation: DLMF 25.11.5 with the Bernoulli numbers of DLMF 24.2. The first term q^-s, which overflows
-// and underflows, is a factor apart: the sums are of (q / (q + k))^s.
+// Euler-Maclaurin summation: DLMF 25.11.5 with the Bernoulli numbers of DLMF 24.2. The first term q^-s, which may
+// overflow or underflow, is a separate factor: the sums are of (q / (q + k))^s.
 #pragma once
 
 #include "scaled.cuh"
@@ -11,14 +11,14 @@ namespace stator::STATOR_TARGET {
 
 namespace special {
 
-// (q / (q + k))^s for q > 0 and k >= 0. The error of the exponent matters little, since the power falls with it, unless
-// s - 1 divides it and is small.
+// (q / (q + k))^s for q > 0 and k >= 0. The error of the exponent matters little, since a large exponent makes a small
+// power, unless a small s - 1 divides the power.
 STATOR_FN double relative_power(double s, double q, double k) {
   return s < 1.5 ? pow(q / (q + k), s) : exp(-s * log1p(k / q));
 }
 
 // The sum of (q / (q + k))^s over k = 0, 1, ..., for s > 1 and q > 0, to the precision of T. In units of 2^60, because
-// it is about q / (s - 1) where that is large.
+// it is about q / (s - 1) if that is large.
 inline constexpr double sum_unit = 0x1p60;
 template <class T>
 STATOR_FN double hurwitz(double s, double q) {
@@ -48,7 +48,7 @@ STATOR_FN double hurwitz(double s, double q) {
   return sum.value() / sum_unit + power * (a / sum_unit / (s - 1));
 }
 
-// zeta(s, q) = sum * sum_unit * q^-s with another q > 0, which is 1 where the value is a limit.
+// zeta(s, q) = sum * sum_unit * q^-s with another q > 0, which is 1 if the value is a limit.
 struct HurwitzParts {
   double sum, q;
 };
@@ -79,12 +79,12 @@ STATOR_CALL HurwitzParts zeta_parts(double s, double q) {
 template <class T>
 STATOR_FN double zeta_of(double s, double q) {
   const HurwitzParts parts = zeta_parts<T>(s, q);
-  const double root = pow(parts.q, -0.5 * s);  // q^-s may underflow where its product with the sum does not
+  const double root = pow(parts.q, -0.5 * s);  // q^-s may underflow although its product does not
   return isinf(root) ? parts.sum * root : root * sum_unit * parts.sum * root;
 }
 
-// base^n for a whole n >= 1. A square doubles the low part, which is kept small; exponents far beyond the range of
-// double stay there.
+// base^n for an integer n >= 1. Squaring doubles the low part, so it is normalised again; exponents far beyond the
+// range of double are clamped.
 STATOR_FN Scaled<double> whole_power(Scaled<double> base, double n) {
   constexpr int64_t far = int64_t(1) << 32;
   Scaled<double> power = scaled(1.0);
@@ -101,7 +101,7 @@ STATOR_FN Scaled<double> whole_power(Scaled<double> base, double n) {
   }
 }
 
-// (-1)^(n+1) n! zeta(n + 1, x), with the exponent apart, since n! overflows where x^-n underflows. From n = 8 on
+// (-1)^(n+1) n! zeta(n + 1, x), with a separate exponent, since n! may overflow when x^-n underflows. From n = 8 on
 // n! is sqrt(2 pi n) (n / e)^n times the exponential of Stirling's series.
 template <class T>
 STATOR_CALL double polygamma_of(double n, double x) {
