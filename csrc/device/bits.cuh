@@ -21,8 +21,8 @@ struct alignas(16) Bits128 {
   uint64_t a, b;
 };
 
-// Calls f with a zero of the type that has `itemsize` bytes: 1, 2, 4, 8 or 16. For launchers, and for kernels where an
-// instance per size is not worth it.
+// Calls f with a zero of the type that has `itemsize` bytes: 1, 2, 4, 8 or 16. For launchers, and for kernels for which
+// an instance per size is not worth its code.
 #if !defined(STATOR_HOST)
 STATOR_PRAGMA(nv_exec_check_disable)  // f is host or device code as its caller is
 #endif

@@ -1,5 +1,5 @@
-// Loops whose counter is a constant of each turn, as a template argument or an instruction's immediate operand wants
-// it.
+// Loops whose counter is a compile-time constant in each iteration, as template arguments and immediate operands
+// require.
 #pragma once
 
 #include "target.cuh"

@@ -111,7 +111,7 @@ STATOR_FN void store_as(void* base, DType d, int64_t i, C value) {
 #undef STATOR_CASE
 }
 
-// load_one and store_one do the same as calls with little code, because every kernel has its own copy of what it calls.
+// load_one and store_one do the same in calls with little code, because every kernel has its own copy of what it calls.
 // Integers move as 64 bits and are extended or truncated by their size; they wrap and saturate as in convert.
 namespace detail {
 

@@ -1,5 +1,5 @@
 // Stable ranks of 8-bit digits within a block of 256 threads, for radix sort. For targets whose blocks have threads.
-// Lanes with equal digits find each other (Adinets and Merrill, "Onesweep", 2022, section 4).
+// Lanes with equal digits are matched by ballots (Adinets and Merrill, "Onesweep", 2022, section 4).
 #pragma once
 
 #include "bits.cuh"
@@ -17,7 +17,7 @@ struct DigitCounts {
 namespace simt {
 
 #if !defined(STATOR_HOST)
-// A ballot for each bit: a match of whole values costs as much as 14 of them.
+// A ballot for each bit: __match_any_sync costs as much as 14 of them.
 STATOR_FN uint32_t lanes_alike(int digit, Site) {
   uint32_t alike = ~0u;
   STATOR_UNROLL()

@@ -19,7 +19,7 @@ STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault 
   publish_to_host(&slot.record->fault, static_cast<int32_t>(fault));
 }
 
-// Records an index out of range. Unsigned indices beyond int64 are recorded as its largest number.
+// Records an index out of range. Unsigned indices beyond int64 are recorded as the largest int64.
 STATOR_FN void report_index(const params::ErrorSlot& slot, uint16_t op, int64_t position, int64_t value,
                             bool is_unsigned) {
   constexpr int64_t largest = int64_t(~uint64_t(0) >> 1);

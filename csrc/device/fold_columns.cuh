@@ -1,4 +1,4 @@
-// Reductions down the columns of threads, where blocks have threads.
+// Reductions over columns of threads, for targets whose blocks have threads.
 #pragma once
 
 #include "group.cuh"
@@ -11,8 +11,8 @@ struct ColumnFold {
   Vec<A, V> of_warp[Size / 32][32];
 };
 
-// Combines, with op, value j of the threads below each other, in each of them: the threads of the block stand in rows
-// of `wide`, a power of two up to 32. All of them must call it; the order of operations depends on Size and wide only.
+// Reduces value j over each column of threads with op, for all threads of the column. The block has rows of `wide`
+// threads, a power of two up to 32. All must call it; the order of operations depends on Size and wide only.
 template <int Size, int V, class A, class Op>
 STATOR_FN void fold_columns(const Group<Size>& group, A (&value)[V], int wide, Op op) {
   const int warp = group.rank() / 32, lane = group.rank() % 32;

@@ -1,5 +1,5 @@
-// Conditions of graphs: on cuda a node asks its handle whether the work of its body runs. The host reads what the
-// kernel has written instead.
+// Conditions of graphs: on cuda a kernel sets in the handle of a conditional node whether its body runs. On the host
+// the condition is read from memory that the kernel has written.
 #pragma once
 
 #include "target.cuh"

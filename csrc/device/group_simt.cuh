@@ -1,4 +1,4 @@
-// Group where a block has Size threads: the same source for cuda and the checked target.
+// Group for targets whose blocks have Size threads: the same source for cuda and the checked target.
 #pragma once
 
 #include "atomic.cuh"
@@ -109,14 +109,14 @@ struct Group {
     return simt::shared_object<S>(site);
   }
 
-  // The launch's shared_bytes, which must hold at least n of T; every call returns the same memory.
+  // The launch's dynamic shared memory, which must hold n elements of T; every call returns the same memory.
   template <class T>
   STATOR_FN T* dynamic(int64_t n, Site site = Site::here()) const {
     return reinterpret_cast<T*>(simt::dynamic_shared(size_t(n) * sizeof(T), site));
   }
 
-  // True, for every thread of the block, in the last of `total` blocks that call this; it sees what the others wrote
-  // before, and leaves the counter 0. A block may call it once per launch and counter.
+  // True in every thread of the last of `total` blocks to call this; that block sees what the others wrote before, and
+  // resets the counter to 0. A block may call it once per launch and counter.
   STATOR_FN bool last_block(uint32_t* counter, uint32_t total, Site site = Site::here()) const {
     struct Arrival {
       bool last;
@@ -128,7 +128,7 @@ struct Group {
       const bool last = atomic_add(counter, 1u) == total - 1;
       if (last) {
         fence();
-        *counter = 0;  // after the fence, as all that follows what the others did
+        *counter = 0;  // after the fence, like all accesses that follow the others' writes
       }
       arrival.last = last;
     }
@@ -136,7 +136,7 @@ struct Group {
     return arrival.last;
   }
 
-  // The value of the thread `delta` ranks above, which must be of the same warp. All threads of a warp call it.
+  // The value of the thread `delta` ranks above, which must be in the same warp. All threads of a warp must call it.
   template <class T>
   STATOR_FN T shuffle_down(T value, int delta, Site site = Site::here()) const {
     return simt::shuffle_down(value, delta, mask, site);

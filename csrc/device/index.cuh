@@ -85,7 +85,7 @@ struct ShapeDivisors {
   }
   STATOR_FN int64_t operator()(int d, int64_t n, int64_t& rest) const { return extent[d].divmod(n, rest); }
 
-  // As the function. The loop stays rolled, because it would be most of a kernel's code.
+  // As the function offset_of. The loop is not unrolled, because it would be most of a kernel's code.
   STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* strides) const {
     int64_t offset = 0;
     STATOR_UNROLL(1)

@@ -1,11 +1,11 @@
-// The ends of the number types: std::numeric_limits, without functions of the host.
+// Limits of arithmetic types: std::numeric_limits without host functions.
 #pragma once
 
 #include "target.cuh"
 
 namespace stator::STATOR_TARGET {
 
-// Of integers and bool.
+// For integers and bool.
 template <class T>
 struct limits {
   static constexpr bool is_signed = T(-1) < T(0);

@@ -1,5 +1,5 @@
 // Mean and squared deviations of many elements from those of parts (Chan, Golub and LeVeque, Algorithms for Computing
-// the Sample Variance, 1983). Nothing is subtracted but elements and means, so nothing large cancels.
+// the Sample Variance, 1983). Only elements and means are subtracted, so large terms do not cancel.
 #pragma once
 
 #include "target.cuh"
@@ -20,8 +20,8 @@ struct CombineMoments {
   }
 };
 
-// The moments of those of `value` for which used(i) is true; the others are 0. What the mean loses in rounding is in
-// the sum of the deviations from it, so that the mean of equal elements is the element.
+// The moments of the `count` elements of `value` for which used(i) is true; the others must be 0. The mean is corrected
+// by the mean of the deviations from it, so that the mean of equal elements is the element.
 template <class A, int N, class F>
 STATOR_FN Moments<A> moments_of(const A (&value)[N], int count, F used) {
   A sum = A(0);
@@ -39,13 +39,13 @@ STATOR_FN Moments<A> moments_of(const A (&value)[N], int count, F used) {
   return {A(count), mean + shift, left < A(0) ? A(0) : left};
 }
 
-// Whether a mean has to be computed again: the deviation is so small beside it that its rounding error shows.
+// Whether a mean has to be computed again: its rounding error matters, since the deviation is relatively small.
 template <class A>
 STATOR_FN bool is_mean_coarse(A mean, A m2, A n) {
   return m2 * A(256) < mean * mean * n;
 }
 
-// The moments of n elements x(i), by all threads of a block; not centered, about 0.
+// The moments of n elements x(i), computed by all threads of a block; about 0 unless centered.
 template <class A, class G, class F>
 STATOR_FN Moments<A> moments_over(const G& group, int64_t n, bool centered, F x) {
   A mean = A(0);

@@ -1,5 +1,5 @@
-// Powers of two that scale elements to near 1, where the sum of their squares leaves the range of its type or loses
-// digits at its lower end.
+// Powers of two that scale elements to near 1, if the sum of their squares leaves the range of its type or loses digits
+// at its lower end.
 #pragma once
 
 #include "math/math.cuh"

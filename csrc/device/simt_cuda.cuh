@@ -20,7 +20,7 @@ STATOR_FN int64_t blocks() { return int64_t(gridDim.x); }
 STATOR_FN void check_block_size(int) {}
 STATOR_FN void barrier(Site) { __syncthreads(); }
 
-// Values travel between lanes as 32-bit words.
+// Values are exchanged between lanes as 32-bit words.
 template <class T, class Move>
 STATOR_FN T move_words(T value, Move move) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -33,7 +33,7 @@ STATOR_FN T move_words(T value, Move move) {
   return value;
 }
 
-// A lane without a source gets its own value. `mask` is the set of lanes that call.
+// A lane without a source lane gets its own value. `mask` is the set of calling lanes.
 template <class T>
 STATOR_FN T shuffle_down(T value, int delta, uint32_t mask, Site) {
   return move_words(value, [=](uint32_t w) { return __shfl_down_sync(mask, w, delta); });

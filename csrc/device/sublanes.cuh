@@ -32,8 +32,8 @@ STATOR_FN A from_first_sublane(A value) {
   return from_sublane(value, 0);
 }
 
-// The values of each `lanes` consecutive threads joined by a commutative op, in all of them. Every thread of the warp
-// must call it.
+// The values of each `lanes` consecutive threads, combined by a commutative op; all of them get the result. Every
+// thread of the warp must call it.
 template <class A, class Op>
 STATOR_FN A fold_sublanes(A value, [[maybe_unused]] int lanes, [[maybe_unused]] Op op) {
 #if !defined(STATOR_HOST) || defined(STATOR_CHECKED)

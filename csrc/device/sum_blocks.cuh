@@ -7,7 +7,7 @@
 namespace stator::STATOR_TARGET {
 
 // Adds up N values of each block: the last block to finish sums what all blocks stored in `partials`, N values each.
-// True in its thread 0, whose `sums` are then the totals.
+// Returns true in thread 0 of that block, whose `sums` are then the totals.
 template <int Size, int N>
 STATOR_FN bool sum_blocks(const Group<Size>& group, void* partials, uint32_t* counter, double (&sums)[N]) {
   double* const each = static_cast<double*>(partials);

@@ -1,6 +1,6 @@
 // What kernel sources use in place of CUDA keywords. One source is compiled for each target: cuda (nvcc), host_v2 to
 // host_v4 (the fast host, where a block is one thread of execution), and host_checked (where a block runs all of its
-// CUDA threads). The build of stator names the target; in another project it is called `device`, and is CUDA where the
+// CUDA threads). The build of stator names the target; in another project it is called `device`, and is CUDA if the
 // compiler is nvcc or NVRTC, else the host.
 #pragma once
 

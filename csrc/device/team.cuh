@@ -6,7 +6,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// Every loop gives index i to the same thread of the team, so a team reads what it wrote at i without a barrier.
+// Every loop assigns index i to the same thread of the team, so a team reads what it wrote at i without a barrier.
 template <int Size>
 struct Team {
   static_assert(Size % most_sublanes == 0, "a block must be whole teams");
@@ -33,7 +33,7 @@ struct Team {
     return from_first_sublane(sum_sublanes(total, size));
   }
 
-  // The value of the team's thread of this rank. All threads of the team must call it.
+  // The value of the thread of the team with this rank. All threads of the team must call it.
   template <class A>
   STATOR_FN A from(A value, int rank) const {
     return from_sublane(value, rank);

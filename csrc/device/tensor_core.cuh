@@ -1,5 +1,5 @@
-// Tensor cores: products of 16 x 16 by 16 x 8 halves by a warp, summed in float32 (PTX ISA, mma.sync), and copies to
-// shared memory that do not wait. Only cuda has them; elsewhere these functions do nothing and are never called.
+// Tensor cores: products of 16 x 16 by 16 x 8 halves by a warp, summed in float32 (PTX ISA, mma.sync), and asynchronous
+// copies to shared memory. Only cuda has them; elsewhere these functions do nothing and are never called.
 #pragma once
 
 #include "sublanes.cuh"
@@ -15,8 +15,8 @@ namespace detail {
 STATOR_FN uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
 }  // namespace detail
 
-// Copies `bytes` of 16 bytes, both addresses aligned to as many, and zeroes the others; they are there after
-// copies_arrived(). Offset: bytes that the instruction adds to `to`. Of 0 bytes nothing is read, wherever `from` is.
+// Copies the first `bytes` of 16 bytes and zeroes the rest, from and to multiples of 16 bytes; complete after
+// copies_arrived(). Offset: bytes that the instruction adds to `to`. For 0 bytes, `from` may be any address.
 template <int Offset = 0>
 STATOR_FN void copy_async(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0 + %3], [%1], 16, %2;" ::"r"(detail::shared_address(to)),
@@ -31,11 +31,11 @@ STATOR_FN void copy_async(void* to, const void* from, std::integral_constant<int
 }
 STATOR_FN void copies_arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// The lanes of a warp, which may have parted, take the functions below together.
+// Reconverges the lanes of a warp, which must call the functions below together.
 STATOR_FN void meet() { __syncwarp(); }
 
-// Four 8 x 8 matrices of 16-bit elements: lane 8 i + r gives the address of row r of matrix i, and lane 4 r + c gets
-// elements 2 c and 2 c + 1 of row r of each, or with `transposed` of column r. Offset: bytes that the instruction adds.
+// Four 8 x 8 matrices of 16-bit elements: lane 8 i + r passes the address of row r of matrix i, and lane 4 r + c gets
+// elements 2 c and 2 c + 1 of row r of each (transposed: of column r). Offset: bytes that the instruction adds.
 template <int Offset = 0>
 STATOR_FN void load_matrices(uint32_t (&m)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4 + %5];"
@@ -53,7 +53,7 @@ STATOR_FN void load_transposed_matrices(uint32_t (&m)[4], const void* row) {
 
 // sum += a b, or with `Fresh` sum = a b. Lane 4 r + c has elements 2 c and 2 c + 1 of rows r and r + 8 of the sum, in
 // this order; of a, the same of its left half, then of its right half; and of b, columns r of rows 2 c, 2 c + 1 and
-// 2 c + 8, 2 c + 9, which load_matrices gives of b's transpose.
+// 2 c + 8, 2 c + 9, which load_matrices returns for b's transpose.
 template <class T, bool Fresh = false>
 STATOR_FN void multiply_matrices(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   float c[4] = {};
@@ -75,7 +75,7 @@ STATOR_FN void multiply_matrices(float (&sum)[4], const uint32_t (&a)[4], uint32
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
 }
 
-// Two numbers as neighbouring halves of a word, the first one below.
+// Two numbers rounded to halves and packed into a word, the first one in its lower half.
 template <class T>
 STATOR_FN uint32_t pack_halves(float low, float high) {
   uint32_t packed;
@@ -109,7 +109,7 @@ STATOR_FN uint32_t pack_halves(float, float) {
 
 #endif
 
-// The exponential of base 2, by the approximate instruction on cuda: 2 units in the last place of a float.
+// 2^x, by the approximate instruction on cuda, with an error of up to 2 units in the last place of a float.
 STATOR_FN float quick_exp2(float x) {
 #if !defined(STATOR_HOST)
   float y;

@@ -1,5 +1,5 @@
 // Activations: PyTorch's functions, without cancellation, and branch-free so that loops over them vectorise.
-// NaN propagates; where PyTorch's formula is inf * 0 at an infinity, the result is NaN here too.
+// NaN propagates; if PyTorch's formula is inf * 0 at an infinity, the result is NaN here too.
 #pragma once
 
 #include "../cascade.cuh"
@@ -12,8 +12,8 @@ namespace math = stator::STATOR_TARGET;
 
 namespace activation {
 
-// exp(-a) as value * scale, for an a where it does not overflow. Near the other end exp(-a) would be subnormal and lose
-// digits: there `scale` is less than 1, and must be multiplied last.
+// exp(-a) as value * scale, unless it overflows. If exp(-a) may be subnormal and would lose digits, `scale` is less
+// than 1; it must be multiplied last.
 template <class C>
 struct Decay {
   C value, scale;
@@ -21,7 +21,7 @@ struct Decay {
 
 template <class C>
 STATOR_FN Decay<C> decay(C a) {
-  // Steps whose exponentials are nearly floats.
+  // Steps whose exponentials are nearly representable in C.
   constexpr C far = sizeof(C) == 4 ? 80 : 700, step = sizeof(C) == 4 ? 33.828125 : 59.46875;
   constexpr double exp_of_step = sizeof(C) == 4 ? 2.0353166218215605269e-15 : 1.4895326571599024049e-26;
   const bool beyond = a > far;
@@ -41,7 +41,7 @@ struct Sum {
   C high, low;
 };
 
-// The constant high + low, which has more digits than C.
+// The constant high + low, which has more digits than C can represent.
 template <class C>
 STATOR_FN constexpr Sum<C> constant(double high, double low) {
   return {C(high), C(high - double(C(high)) + low)};
@@ -58,7 +58,7 @@ STATOR_FN Sum<C> product(C x, Sum<C> y) {
   return {p.high, p.low + x * y.low};
 }
 
-// Limits an argument to where its exponential is not yet constant.
+// Clamps an argument to [-end, end], outside which its exponential is constant.
 template <class C>
 STATOR_FN C clamped(C x, C end) {
   return libm::clamp(x, -end, end);

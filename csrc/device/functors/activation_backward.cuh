@@ -17,7 +17,7 @@ STATOR_FN C within(C x, C end) {
 }
 
 // grad * d/dx (x logistic(z)) for slope = x dz/dx. These gradients and those of gelu and mish have a root between -2
-// and -0.5, where their error is 2 ULP of the terms that cancel.
+// and -0.5, near which the error is 2 ULP of the terms that cancel.
 template <class C>
 STATOR_FN C gate_backward(C grad, const Logistic<C>& l, C slope) {
   const C value = l.falling ? (l.sum + slope) * l.tail : libm::multiply_add(slope, l.tail, l.sum);
@@ -27,7 +27,7 @@ STATOR_FN C gate_backward(C grad, const Logistic<C>& l, C slope) {
 
 }  // namespace activation
 
-// The gradient passes where x > 0, and where x is NaN as in PyTorch's threshold_backward.
+// grad if x > 0 or x is NaN, as in PyTorch's threshold_backward.
 struct relu_backward {
   static constexpr bool light = true;
   template <class C>
@@ -146,7 +146,7 @@ struct hardsigmoid_backward {
   }
 };
 
-// hardswish is 0 up to -3 and x from 3 on, and at those points the gradient is that of these parts.
+// hardswish is 0 for x <= -3 and x for x >= 3; the gradients at -3 and 3 are those of these parts.
 struct hardswish_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {

@@ -100,7 +100,7 @@ struct minimum {
   }
 };
 
-// A number beats NaN.
+// If one operand is NaN, the result is the other one.
 struct fmax {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
@@ -115,7 +115,7 @@ struct fmin {
   }
 };
 
-// min(max(x, low), high), so crossed bounds give `high`, and NaN in any operand gives NaN.
+// min(max(x, low), high), so low > high gives `high`, and NaN in any operand gives NaN.
 struct clip {
   template <class C>
   STATOR_FN C operator()(C x, C low, C high) const {
@@ -210,7 +210,7 @@ struct nextafter {
     const B step = x == X(0) ? B((to & sign_bit) | 1) : B(from + (away ? B(1) : B(~B(0))));
     return bit_cast<C>(x != x ? from : ((x == y) | (y != y)) ? to : step);
   }
-  // Of halves, which are converted to float before the call.
+  // For half types, whose operands are converted to float before the call.
   template <class Half>
   struct Of {
     STATOR_FN float operator()(float a, float b) const {

@@ -1,5 +1,5 @@
-// Comparisons, in which NaN is equal to nothing and less than nothing, and predicates of one number. Without && and ||,
-// so that loops vectorise.
+// Comparisons, in which NaN is neither equal to nor less than any number, and predicates of one number. Without && and
+// ||, so that loops vectorise.
 #pragma once
 
 #include "../math/math.cuh"
@@ -8,8 +8,8 @@ namespace stator::STATOR_TARGET::elementwise::functors {
 
 namespace math = stator::STATOR_TARGET;
 
-// BesideUnsigned<K>: the comparison where operand K is an int64 and the other one a uint64, as an int64 of its bits,
-// which is negative where the number is beyond int64.
+// BesideUnsigned<K>: the comparison of an int64 (operand K) with a uint64, which is passed as the int64 of its bits and
+// is negative if the number exceeds the largest int64.
 
 struct equal {
   static constexpr bool modular = true, light = true;

@@ -26,8 +26,8 @@ STATOR_FN U negate_where(U mask, U x) {
   return (x ^ mask) - mask;
 }
 
-// Quotient and remainder of unsigned magnitudes, which do not overflow. A zero divisor divides like 1, without
-// remainder.
+// Quotient and remainder of unsigned magnitudes, which do not overflow. A zero divisor counts as 1, so that the
+// remainder is 0.
 template <class U>
 struct Divided {
   U quotient, remainder;
@@ -42,8 +42,8 @@ STATOR_FN Divided<U> divide_magnitudes(C a, C b) {
   return {x / y, x % y};
 }
 
-// a - b * trunc(a / b), exact. On the fast host in one step if the quotient is small: then it is at most one too large,
-// and the remainder for either quotient is exact, being a multiple of b's last place that is no larger than b.
+// a - b * trunc(a / b), exact. On the fast host by one fma if the quotient is small: it is then at most one too large,
+// and both remainders are exact, because they are multiples of b's unit in the last place and no larger than b.
 template <class T>
 STATOR_FN T truncated_remainder(T a, T b) {
   if constexpr (fast_host) {
@@ -60,7 +60,7 @@ STATOR_FN T truncated_remainder(T a, T b) {
     return __builtin_fmod(a, b);
 }
 
-// x if the signs of a and b differ, else 0; without a branch for the reason above.
+// x if the signs of a and b differ, else 0; without a branch, as sign_mask.
 template <class T>
 STATOR_FN T where_apart(T a, T b, T x) {
   using B = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -73,7 +73,7 @@ STATOR_FN bool is_zero_divisor(C b) {
   return std::is_integral_v<C> && b == C(0);
 }
 
-// By Euclid's algorithm. The magnitude of the lowest integer is one of the unsigned type.
+// By Euclid's algorithm. The magnitude of the lowest integer is a number of the unsigned type.
 template <class C, class U = wrapping_t<C>>
 STATOR_FN U common_divisor(C a, C b) {
   U x = negate_where(sign_mask(a), U(a)), y = negate_where(sign_mask(b), U(b));
@@ -88,7 +88,7 @@ STATOR_FN U common_divisor(C a, C b) {
 
 }  // namespace division
 
-// Rounds to minus infinity; floats as numpy.floor_divide, which matches numpy.remainder.
+// Rounds towards minus infinity; floats as numpy.floor_divide, which matches numpy.remainder.
 struct floor_divide {
   static constexpr params::Fault fault = params::Fault::division_by_zero;
   template <class C>
@@ -114,7 +114,7 @@ struct floor_divide {
   }
 };
 
-// The result has the sign of the divisor, also if it is zero.
+// The result has the sign of the divisor, even if it is zero.
 struct remainder {
   static constexpr params::Fault fault = params::Fault::division_by_zero;
   template <class C>

@@ -44,16 +44,16 @@ STATOR_FN bool is_even(W n) {
   return n == W(2) * math::floor(n * W(0.5));
 }
 
-// The value beyond the roots where the recurrence overflows, since the terms there grow with the degree; NaN (unknown)
-// between the roots.
+// The result if the recurrence overflows: an infinity beyond the roots, since the terms there grow with the degree; NaN
+// (unknown) between the roots.
 template <class W>
 STATOR_FN W overflow(bool beyond_on_positive_side, bool beyond_on_other_side, W n) {
   if (!beyond_on_positive_side && !beyond_on_other_side) return limits<W>::nan();
   return beyond_on_positive_side || is_even(n) ? limits<W>::infinity() : -limits<W>::infinity();
 }
 
-// p(k + 1) = (a p(k) - b p(k - 1)) / d, where step(k) returns a, b and d. A Step says whether b and d can differ from 1
-// (weighs, divides).
+// p(k + 1) = (a p(k) - b p(k - 1)) / d, where step(k) returns a, b and d. A Step declares whether b and d can differ
+// from 1 (weighs, divides).
 template <class W>
 struct Coefficients {
   Pair<W> a;
@@ -70,12 +70,12 @@ STATOR_FN Pair<W> next(const Coefficients<W>& s, Pair<W> p, Pair<W> last) {
   W error = libm::multiply_add(s.a.value, p.error, libm::multiply_add(s.a.error, p.value, x.error));
   error = error + (difference.error - libm::multiply_add(s.b, last.error, y.error));
   if constexpr (!Step::divides) return {difference.value, error};
-  const W inverse = W(1) / s.d, value = difference.value * inverse;  // the inverse does not wait for the last step
+  const W inverse = W(1) / s.d, value = difference.value * inverse;  // the inverse does not depend on the last step
   return {value, (error + math::fma(-value, s.d, difference.value)) * inverse};
 }
 
-// p(n) from p(0) = 1 and p(1) = first, rounded to C. Powers of two are taken out of large terms, because between the
-// roots of a high degree terms overflow, whose signs and small successors count.
+// p(n) from p(0) = 1 and p(1) = first, rounded to C. Large terms are scaled by a power of two: between the roots of a
+// high degree terms overflow, but their signs and small successors determine the result.
 template <class C, class Step, class W>
 STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
   if (!(n > W(-1))) return n == n ? C(0) : limits<C>::nan();

@@ -32,7 +32,7 @@ struct reciprocal {
   STATOR_FN C operator()(C x) const {
     return C(1) / x;
   }
-  // Smith's method (Algorithm 116, CACM 1962), with signs of zero parts that a division of 1 + 0i would not give.
+  // Smith's method (Algorithm 116, CACM 1962), with signs of zero parts that a division of 1 + 0i would not have.
   template <class T>
   STATOR_FN complex<T> operator()(complex<T> z) const {
     if (math::abs(z.im) <= math::abs(z.re)) {
@@ -110,7 +110,7 @@ struct whole_power {
   }
 };
 
-// x^(1/2), which is not sqrt(x) at -0 and at minus infinity.
+// x^(1/2), which differs from sqrt(x) at -0 and at minus infinity.
 struct half_power {
   template <class C>
   STATOR_FN C operator()(C x) const {

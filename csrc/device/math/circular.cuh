@@ -1,5 +1,6 @@
-// sin, cos and tan over the whole range, and the complex functions that use them. glibc's reduction of doubles far from
-// zero keeps too few digits near multiples of pi/2, so the host targets have their own; CUDA's is exact.
+// sin, cos and tan over the whole range, and complex functions that use them: exp, expm1, sinh, cosh, tanh, sin, cos
+// and tan. glibc's reduction of doubles far from zero keeps too few digits near multiples of pi/2, so the host targets
+// have their own; CUDA's is exact.
 #pragma once
 
 #include "complex_exponential.cuh"

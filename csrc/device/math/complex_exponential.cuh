@@ -11,8 +11,7 @@ STATOR_FN complex<T> exp(complex<T> z) {
   if (z.im == T(0)) return {exp(z.re), z.im};
   if (isinf(z.re) && !isfinite(z.im))
     return z.re < T(0) ? complex<T>(T(0), copysign(T(0), z.im)) : complex<T>(z.re, limits<T>::nan());
-  // exp(re) may overflow although its product with a small sine does not, so the result is multiplied by exp(re / 2)
-  // twice.
+  // exp(re) may overflow although its product with a small sine does not, so exp(re / 2) is multiplied twice.
   const T half = libm::polynomial_exp(z.re * T(0.5));
   T sine, cosine;
   sincos(z.im, sine, cosine);
@@ -98,8 +97,7 @@ STATOR_FN T sum_error(T a, T b, T sum) {
   return (a - (sum - part)) + (b - part);
 }
 
-// exp(b log(a)) with an exponent in two parts, because rounding errors of the exponent become relative errors of the
-// power.
+// exp(b log(a)) with an exponent in two parts, because the errors of the exponent are relative errors of the power.
 template <class T>
 STATOR_FN complex<T> general_power(complex<T> a, complex<T> b) {
   const complex<T> l = log(a);

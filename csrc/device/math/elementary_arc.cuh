@@ -65,8 +65,7 @@ STATOR_FN float angle(float up, float across, bool left) {
   return add_quarters(select(left, 4.0f - quarters, quarters), small_angle(t, steep != left));
 }
 
-// A polynomial for t up to 1 would need twice as many terms, so angles from pi/8 to 3 pi/8 are computed as differences
-// from pi/4.
+// A polynomial for t up to 1 would need twice as many terms, so angles from pi/8 to 3 pi/8 are relative to pi/4.
 template <bool Ends>
 STATOR_FN double angle(double up, double across, bool left) {
   if constexpr (Ends) {  // the sum must not overflow

@@ -121,8 +121,7 @@ STATOR_FN T log_of_1p(T t, bool twice) {
   const LogParts<T> p = log_parts(u);
   const T lost = t - (u - T(1));
   const BitsOf<T> exponent = p.exponent & ~((BitsOf<T>(1) << F::mantissa) - 1);
-  // 2^-k without the upper bit of the exponent: for the largest numbers the exponent wraps, and the scale must be
-  // finite.
+  // 2^-k without the upper bit of the exponent, which wraps for the largest numbers: the scale must be finite.
   const T scale = from_bits<T>((bits(T(1)) - exponent) & ~(sign_bit<T> | sign_bit<T> >> 1));
   const T f = multiply_add(lost, scale, p.f);
   return log_at_ends(u, log_sum(f, select(u > T(0), p.k + zero_if(!twice, T(1)), -infinite<T>)));

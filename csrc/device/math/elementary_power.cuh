@@ -80,9 +80,8 @@ STATOR_FN T own_pow(T x, T y) {
   return from_bits<T>(bits(checked) ^ (bits(x) & sign_bit<T> & mask<T>(odd)));
 }
 
-// cbrt(m) = m z^2 (1 - e)^(-2/3) for an estimate z of 1 / cbrt(m) and e = 1 - m z^3. The bits of a floating-point
-// number are approximately linear in its logarithm, so those of z are a constant minus a third of those of m: |e| is
-// below 0.11.
+// cbrt(m) = m z^2 (1 - e)^(-2/3) for an estimate z of 1 / cbrt(m) and e = 1 - m z^3. The bits of a number are
+// nearly linear in its logarithm, so those of z are a constant minus a third of those of m; |e| is below 0.11.
 STATOR_FN float own_cbrt(float x) {
   const float a = magnitude(x);
   const bool subnormal = a < limits<float>::least_normal();

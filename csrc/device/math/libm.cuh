@@ -13,8 +13,7 @@ namespace stator::STATOR_TARGET::libm {
 #if defined(STATOR_HOST)
 
 // Declarations that let loops use the vector versions in glibc's libmvec (since 2.22; at most 4 ULP, correct for
-// special values). Those that libmvec has only since 2.35 are not used, because wheels could not be loaded on older
-// systems.
+// special values). Those that libmvec has only since 2.35 are not used: wheels would not load on older systems.
 #if defined(STATOR_CHECKED)
 #define STATOR_VECTOR_FORM
 #else
