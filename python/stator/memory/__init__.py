@@ -36,16 +36,25 @@ if TYPE_CHECKING:
 def pinned_empty(
     shape: int | Sequence[int], dtype: DTypeLike = "float64", *, device: Backend | Device | str | None = None
 ) -> np.ndarray[Any, Any]:
-    """An uninitialised NumPy array in page-locked memory, from which copies to the device overlap with work."""
+    """An uninitialised NumPy array in page-locked memory: copies between it and the device overlap with other work.
+
+    device: the backend whose device the memory is for, or its device; None is the current backend. On the cpu the
+    memory is ordinary. Does not synchronise.
+    Raises: DTypeError and ShapeError for other shapes; OutOfMemoryError beyond pinned_memory_limit, and if the system
+    lets no more memory be page-locked.
+
+    >>> stator.memory.pinned_empty((2, 3), "float32").shape
+    (2, 3)
+    """
     try:
         if isinstance(shape, (str, bytes, dict)):
             raise TypeError
         extents = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
     except TypeError:
         raise DTypeError(
-            f"A shape of type {type(shape).__name__} is not of integers",
+            f"Got shape={shape!r:.80} of type {type(shape).__name__}",
             op="memory.pinned_empty",
-            remedy="Give integers.",
+            remedy="Give an integer or a sequence of integers.",
         ) from None
     try:
         kind = to_dtype(dtype).numpy()
@@ -54,7 +63,7 @@ def pinned_empty(
     size = math.prod(extents) * kind.itemsize
     if any(n < 0 for n in extents) or len(extents) > 32 or size >= 2**63:
         raise ShapeError(
-            f"shape {extents}",
+            f"shape={extents}",
             op="memory.pinned_empty",
             remedy="Give at most 32 lengths of at least 0, and less than 2**63 bytes.",
         )
@@ -64,12 +73,11 @@ def pinned_empty(
 
 
 def host_view(x: Array, /) -> np.ndarray[Any, Any]:
-    """A NumPy array of the same memory as an array in managed memory, which both write. Waits for the work on it.
+    """A NumPy array that shares the memory of an array in managed memory. Waits for the work that uses x.
 
-    x: from Backend.memory.managed(), or a view of such an array; InvalidValueError for others. The memory lives as long
-    as the NumPy array does, also after the backend is closed. On cuda, work that is enqueued afterwards is not waited
-    for: call host_view() again, or synchronise, before NumPy uses the memory again. On the cpu, ops of x wait by
-    themselves.
+    x: an array of Backend.memory.managed(), or a view of one; InvalidValueError for others. The NumPy array keeps the
+    memory alive, also after the backend is closed. On cuda, work that is enqueued afterwards is not waited for: call
+    host_view() again, or synchronise, before NumPy uses the memory again. On the cpu, ops of x wait by themselves.
 
     >>> x = be.memory.managed(3)
     >>> seen = stator.memory.host_view(x)
@@ -87,11 +95,11 @@ def host_view(x: Array, /) -> np.ndarray[Any, Any]:
 def register_host(array: np.ndarray[Any, Any], /, *, device: Backend | Device | str | None = None) -> RegisteredMemory:
     """Page-locks the memory of a NumPy array, so that copies between it and the device overlap with work.
 
-    array: contiguous and not read-only. It stays page-locked until close(), the end of a `with` block, which gives the
-    array, the end of the scope, or the end of the backend, whichever comes first; each waits for the backend's streams.
-    The array is kept so long. On the cpu nothing is gained, and the memory is counted all the same, as kind "pinned".
-    Raises: InvalidValueError where a part of the memory is registered already, and for arrays that are read-only, not
-    contiguous or empty; OutOfMemoryError where the system lets no more memory be page-locked.
+    array: contiguous and writable. It stays page-locked, and referenced, until close(), the end of the `with` block (as
+    whose target it is returned), the end of the scope, or the close of the backend, whichever comes first; each waits
+    for the backend's streams. On the cpu copies do not become faster; the memory is still counted, as kind "pinned".
+    Raises: InvalidValueError if a part of the memory is registered already, and for arrays that are read-only, not
+    contiguous or empty; OutOfMemoryError if the system lets no more memory be page-locked.
 
     >>> x = numpy.zeros(1000)
     >>> with stator.memory.register_host(x) as registered:

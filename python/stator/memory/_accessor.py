@@ -23,35 +23,44 @@ if TYPE_CHECKING:
 
 
 class MemoryAccessor(Accessor):
-    """The memory of a backend, as Backend.memory: its pool, managed memory, buffers, arenas, and a record of all."""
+    """The memory of a backend, as Backend.memory: pool, managed memory, buffers, arenas, a record of allocations."""
 
     __slots__ = ()
 
     def stats(self) -> dict[str, Any]:
-        """Bytes that are live, cached, exported and at peak; the limit (0: none); counts since the backend was opened.
+        """The pool's figures by name. Does not wait.
 
-        allocations: what was asked of the pool; reuses: of them those that its cache served; failures: those that
-        raised; allocated_bytes: of the others, rounded up to the pool's blocks; deallocations: what was freed.
+        live_bytes, cached_bytes, peak_bytes: bytes in use, bytes that were freed and that the pool keeps, and the most
+        that was in use at once. exported_bytes: shared with other libraries. limit: memory_limit; 0 if none is set.
+        allocations, deallocations: counts since the backend was opened; reuses: allocations that the cache served;
+        failures: allocations that raised; allocated_bytes: of the others, rounded up to the pool's blocks.
         pinned_live_bytes, pinned_cached_bytes, pinned_limit: of page-locked memory, which the others include.
-        largest_cached_bytes: the largest block of cached device memory; fragmentation: how much of that memory lies in
-        other blocks, 0.0 to 1.0. Both are None where CUDA's driver keeps it (pool_policy="driver"). Does not wait.
+        largest_cached_bytes: the largest block of cached device memory; fragmentation: the part of that memory in other
+        blocks, 0.0 to 1.0. Both are None if CUDA's driver keeps the cache (pool_policy="driver").
+
+        >>> x = be.zeros(1000)
+        >>> be.memory.stats()["live_bytes"] >= x.nbytes
+        True
         """
         return _backend.memory_stats(self._backend)
 
     def empty_cache(self) -> None:
-        """Gives cached memory back to the device."""
+        """Frees all cached memory, so that other processes can allocate it. As trim(0)."""
         _backend.empty_cache(self._backend)
 
     def set_failure_callback(self, callback: Callable[[int], object] | None, /) -> Callable[[int], object] | None:
-        """Sets what allocations call when no memory is left; None for nothing. Returns the previous one.
+        """Sets the function that an allocation calls when no memory is left; None removes it. Returns the previous one.
 
-        callback(nbytes) frees something, such as arrays of a cache, and returns True to have the allocation of nbytes
-        bytes tried again, at most 16 times; or False, and then the spill callback is asked, and else
-        OutOfMemoryError raised. It is called when cached memory was freed and work waited for, on the thread that
-        allocates, without a lock. It may call stator; allocations that fail in it raise and call no callback, what it
-        makes belongs to no scope, and close() of the backend raises UnsupportedError in it. What it raises goes to
-        sys.unraisablehook, and counts as False. On cuda, what it does with a stream that is being captured raises
-        CaptureError. It is RMM's failure_callback_resource_adaptor. DTypeError for what cannot be called.
+        callback(nbytes) frees memory, such as arrays of a cache, and returns whether to try the allocation of nbytes
+        bytes again, at most 16 times. If it returns False, the spill callback is called; without one, or if that frees
+        no memory, the allocation raises OutOfMemoryError.
+
+        It runs on the thread that allocates, without a lock, after cached memory was freed and pending work was waited
+        for. It may call stator: an allocation that fails in it raises and calls no callback, arrays that it makes
+        belong to no scope, close() of the backend raises UnsupportedError, and on cuda using a stream that is being
+        captured raises CaptureError. An exception in it goes to sys.unraisablehook and counts as False. RMM's
+        counterpart is failure_callback_resource_adaptor.
+        Raises: DTypeError for a callback that is not callable; BackendClosedError.
 
         >>> with stator.Backend("cpu", memory_limit="1 MiB") as other:
         ...     cache = [other.zeros(2**17)]
@@ -84,9 +93,10 @@ class MemoryAccessor(Accessor):
     def trim(self, keep: int = 0) -> int:
         """Frees cached memory until at most `keep` bytes are cached; returns how many were freed.
 
-        Whole blocks are freed, the largest first, page-locked memory last. What pool_policy="arena" reserved, and
-        memory_pool_size bytes of the driver's pool, stay. Does not wait: on cuda the device has the memory when the
-        streams have come so far. DTypeError and InvalidValueError for what is not a number of bytes.
+        Whole blocks are freed, the largest first, page-locked and managed memory last. The reservation of
+        pool_policy="arena" and memory_pool_size bytes of the driver's pool stay. Device memory is freed in the order of
+        the streams, without waiting; page-locked and managed memory after the work that still uses it, which is waited
+        for. Raises: DTypeError and InvalidValueError for a keep that is not a number of bytes.
 
         >>> with stator.Backend("cpu") as other:
         ...     x, y = other.empty(2**17), other.empty(2**18)
@@ -108,7 +118,7 @@ class MemoryAccessor(Accessor):
         return self._trim(keep, True, "Backend.memory.trim_pinned")
 
     def reset_peak(self) -> None:
-        """Makes peak_bytes of stats() start from what is live now. Does not wait.
+        """Sets peak_bytes of stats() to the bytes that are live now. Does not wait.
 
         >>> with stator.Backend("cpu") as other:
         ...     other.zeros(2**17).tolist()[:1]
@@ -122,10 +132,10 @@ class MemoryAccessor(Accessor):
     def managed(self, shape: int | Sequence[int], dtype: DTypeLike | None = None) -> Array:
         """An uninitialised array in managed memory, which stator.memory.host_view() shows to NumPy without a copy.
 
-        dtype: None is float64. On cuda its pages go to where they are used; where the device does not let the host use
-        such memory at the same time (Windows, WSL), it is page-locked memory of the host, which the device reaches over
-        the bus; on the cpu it is memory like any other. Counts toward the memory limit, and as "managed" among
-        resources(). OutOfMemoryError. Does not synchronise.
+        dtype: None is float64. On cuda pages migrate to the processor that uses them; on devices without concurrent
+        access from the host (Windows, WSL) it is page-locked host memory, which the device reads over the bus. On the
+        cpu it is ordinary memory. It counts toward the memory limit, and as "managed" in resources(). Does not
+        synchronise. Raises: OutOfMemoryError.
 
         >>> x = be.memory.managed((2, 3), "float32")
         >>> stator.memory.host_view(x)[...] = 2
@@ -135,7 +145,7 @@ class MemoryAccessor(Accessor):
         return _managed.managed(self._backend, shape, dtype)
 
     def supports_unified(self) -> bool:
-        """Whether managed memory is the device's and the host's at once: False where page-locked memory stands in.
+        """Whether host and device can use managed memory at the same time; if False, it is page-locked host memory.
 
         >>> stator.Backend("cpu").memory.supports_unified()
         True
@@ -146,9 +156,9 @@ class MemoryAccessor(Accessor):
             raise renamed(error, "Backend.memory.supports_unified") from None
 
     def allocate_unified(self, size: int) -> UnifiedAllocation:
-        """Managed memory of `size` bytes, at least 1, as managed() has it, in a holder that frees it at its end.
+        """`size` bytes of managed memory, as of managed(), in a holder that frees it at its end.
 
-        Raises: InvalidValueError for other sizes; OutOfMemoryError. Does not synchronise.
+        size: at least 1. Does not synchronise. Raises: InvalidValueError; OutOfMemoryError.
 
         >>> allocation = be.memory.allocate_unified(1024)
         >>> allocation.host_view("float32").shape
@@ -160,9 +170,9 @@ class MemoryAccessor(Accessor):
         return allocate(self._backend, size)
 
     def deallocate_unified(self, allocation: UnifiedAllocation) -> None:
-        """Frees what allocate_unified() made, after the work that uses it. ResourceClosedError the second time.
+        """Frees an allocation of allocate_unified(), after the work that uses it.
 
-        NumPy's views of it keep the memory until they are gone.
+        NumPy views of it keep the memory alive. Raises: ResourceClosedError if it was freed already.
         """
         from stator.memory._unified import deallocate
 
@@ -177,9 +187,10 @@ class MemoryAccessor(Accessor):
     ) -> None:
         """Moves the pages of managed memory to a device, in the order of a stream. Asynchronous.
 
-        memory: a contiguous array of the backend or an allocation. device: an index, a name or a Device; None is the
-        backend's own. Nothing moves on the cpu and where page-locked memory stands in. InvalidValueError for other
-        memory and for a device that does not exist, CaptureError in a capture.
+        memory: a contiguous array of managed() or a UnifiedAllocation. device: an index, a name or a Device; None is
+        the backend's own. stream: None is the current one. Nothing moves on the cpu, nor if supports_unified() is
+        False. Raises: InvalidValueError for other memory and for a device that does not exist; CaptureError while the
+        stream is being captured.
 
         >>> x = be.memory.managed(1000)
         >>> be.memory.prefetch_to_device(x)
@@ -187,16 +198,16 @@ class MemoryAccessor(Accessor):
         _managed.prefetch_to_device(self._backend, memory, device, stream)
 
     def prefetch_to_host(self, memory: Array | UnifiedAllocation, *, stream: StreamLike | None = None) -> None:
-        """Moves the pages of managed memory to the host, in the order of a stream; else as prefetch_to_device()."""
+        """Moves the pages of managed memory to the host, in the order of a stream. See prefetch_to_device()."""
         _managed.prefetch_to_host(self._backend, memory, stream)
 
     def advise(self, memory: Array | UnifiedAllocation, advice: str, device: int | str | Device | None = None) -> None:
         """Tells the driver how managed memory will be used; results do not depend on it. Does not synchronise.
 
-        memory: as for prefetch_to_device(). advice: "read_mostly", "preferred_location" or "accessed_by", which set
-        it, or one of them with "unset_" before it. device: whose location or access is meant, as an index, a name or a
-        Device, "cpu" for the host; None is the backend's own. The advice on "read_mostly" uses none. Nothing is kept on
-        the cpu and where page-locked memory stands in.
+        memory: as for prefetch_to_device(). advice: "read_mostly", "preferred_location" or "accessed_by" as of
+        cudaMemAdvise; the prefix "unset_" undoes it. device: the location, or the processor that accesses the memory,
+        as an index, a name or a Device, "cpu" for the host; None is the backend's own; "read_mostly" ignores it. The
+        advice has no effect on the cpu, nor if supports_unified() is False.
 
         >>> x = be.memory.managed(1000)
         >>> be.memory.advise(x, "read_mostly")
@@ -206,7 +217,7 @@ class MemoryAccessor(Accessor):
         advise(self._backend, memory, advice, device)
 
     def create_buffer(self, descriptor: BufferDescriptor) -> Array:
-        """An uninitialised vector of as many bytes as a stator.memory.BufferDescriptor says. Asynchronous.
+        """An uninitialised vector of the size and dtype of a stator.memory.BufferDescriptor. Asynchronous.
 
         >>> be.memory.create_buffer(stator.memory.BufferDescriptor(64, dtype="float32")).shape
         (16,)
@@ -216,7 +227,7 @@ class MemoryAccessor(Accessor):
         return create_buffer(self._backend, descriptor)
 
     def create_scoped_buffer(self, descriptor: BufferDescriptor) -> ScopedResource[Array]:
-        """As create_buffer(), in a holder that frees the memory at its end, also where the array still has a name.
+        """As create_buffer(), in a holder that frees the memory at its end, even if the array is still referenced.
 
         >>> with be.memory.create_scoped_buffer(stator.memory.BufferDescriptor(64)) as buffer:
         ...     buffer.nbytes
@@ -238,10 +249,10 @@ class MemoryAccessor(Accessor):
     ) -> None:
         """Copies `size` bytes between two arrays of the backend, from one offset in bytes to another. Asynchronous.
 
-        src, dst: contiguous arrays of any shapes and dtypes; the same one too, also where the ranges overlap: dst then
-        has what src had before the call.
-        Raises: InvalidValueError for a range that lies outside its array, and for arrays that are not contiguous or, as
-        dst, read-only; BackendMismatchError for arrays of another backend.
+        src, dst: contiguous arrays of any shapes and dtypes. They may be the same array and the ranges may overlap, as
+        for memmove. stream: None is the current one.
+        Raises: InvalidValueError for a range outside its array, for arrays that are not contiguous, and for a read-only
+        dst; BackendMismatchError for arrays of another backend.
 
         >>> x, y = be.arange(4, dtype="int32"), be.zeros(4, dtype="int32")
         >>> be.memory.copy_buffer(x, 4, y, 0, 8)
@@ -253,10 +264,10 @@ class MemoryAccessor(Accessor):
         copy_buffer(self._backend, src, src_offset, dst, dst_offset, size, stream)
 
     def create_sub_buffer(self, parent: Array, offset: int, descriptor: BufferDescriptor) -> Array:
-        """A vector in the memory of another array, from an offset in bytes on, which keeps that alive.
+        """A vector in the memory of another array, beginning at an offset in bytes. It keeps that memory alive.
 
-        parent: a contiguous array of the backend. InvalidValueError for a range that is not inside it, and for an
-        offset at which no element of the descriptor's dtype can begin.
+        parent: a contiguous array of the backend. Raises: InvalidValueError for a range outside it, and for an offset
+        at which elements of the descriptor's dtype are not aligned.
 
         >>> whole = be.zeros(8, dtype="uint8")
         >>> part = be.memory.create_sub_buffer(whole, 4, stator.memory.BufferDescriptor(4, dtype="int16"))
@@ -271,8 +282,8 @@ class MemoryAccessor(Accessor):
     def create_arena(self, size: int, *, alignment: int = 256) -> BufferArena:
         """One buffer of `size` bytes, from which BufferArena.take() cuts named arrays. Asynchronous.
 
-        alignment: of the parts' offsets in bytes, a power of two; the buffer itself begins at a multiple of 256 bytes
-        on cuda, and of 64 on the cpu. InvalidValueError; OutOfMemoryError.
+        alignment: of the parts' offsets, in bytes, a power of two up to 2**20; the buffer itself is aligned to 256
+        bytes on cuda, and to 64 on the cpu. Raises: InvalidValueError; OutOfMemoryError.
 
         >>> arena = be.memory.create_arena(1024)
         >>> arena.take("a", (4, 4), dtype="float32").shape, arena.free
@@ -285,9 +296,8 @@ class MemoryAccessor(Accessor):
     def record(self, enabled: bool = True, *, max_events: int = 1_000_000) -> None:
         """Begins or ends a record of the backend's allocations, for snapshot() and timeline().
 
-        What is live already is not seen, and what was recorded before is forgotten. Beyond max_events nothing more is
-        noted, and counted as dropped. Does not synchronise; while nothing is recorded, an allocation costs a branch
-        more.
+        Beginning one drops the previous record; memory that is live by then is not in it. Events beyond max_events are
+        only counted, as dropped. Does not synchronise. While no record is made, it costs an allocation one branch.
 
         >>> be.memory.record()
         >>> x = be.zeros(1000)
@@ -300,15 +310,15 @@ class MemoryAccessor(Accessor):
         record_memory(self._backend, enabled, max_events)
 
     def snapshot(self) -> MemorySnapshot:
-        """What record() noted: each allocation and its end with time, bytes and op. Does not synchronise."""
+        """The record that record() made: time, bytes and op of each allocation and release. Does not synchronise."""
         from stator.memory._timeline import memory_snapshot
 
         return memory_snapshot(self._backend)
 
     def timeline(self, path: str | os.PathLike[str]) -> None:
-        """Writes what record() noted as an HTML page: live bytes over time by op, and the largest owners.
+        """Writes the record of record() as an HTML page: live bytes over time by op, and the largest owners.
 
-        The page needs nothing else, and no network.
+        The page is one file and loads nothing from the network. Raises: OSError if the file cannot be written.
 
         >>> be.memory.record()
         >>> x = be.ones(1000) + 1

@@ -18,21 +18,21 @@ chosen: dict[str, DeviceAllocator] = {}  # by set_allocator(), for each device
 
 
 class DeviceAllocator(Protocol):
-    """What Backend(allocator=) takes: an object that gives device memory and takes it back.
+    """The protocol of Backend(allocator=): an object that allocates and frees device memory.
 
-    allocate(nbytes, stream) returns the address of nbytes of memory of the backend's device, aligned to 256 bytes (64
-    on the cpu), for work that the stream is given from then on. deallocate(address, nbytes, stream) gets each address
-    back once, in the order of that stream. stream: a cudaStream_t as an integer that has __cuda_stream__(); 0 says that
-    nothing uses the memory any more, and on the cpu the stream has no meaning. Any thread calls them, several at once
-    too, and they call no function of the backend that they serve. What allocate() raises becomes .allocator_error of an
-    OutOfMemoryError, after what the backend kept was freed and it was asked once more.
+    allocate(nbytes, stream) returns the address of nbytes bytes on the backend's device, aligned to 256 bytes (64 on
+    the cpu), for work that is enqueued in the stream afterwards. deallocate(address, nbytes, stream) frees each address
+    once, in the order of that stream. stream: a cudaStream_t as an integer with __cuda_stream__(); a deallocation with
+    0 means that no work uses the memory any more; on the cpu it has no meaning.
+    Both must be thread-safe and must not call the backend that they serve. If allocate() raises, the backend frees its
+    cached memory and calls it once more; what that raises becomes .allocator_error of an OutOfMemoryError.
     """
 
     def allocate(self, nbytes: int, stream: int, /) -> int:
-        """The address of nbytes of memory of the device."""
+        """The address of nbytes bytes on the device."""
 
     def deallocate(self, address: int, nbytes: int, stream: int, /) -> object:
-        """Takes back what allocate() gave."""
+        """Frees memory of allocate()."""
 
 
 class NativeStream(int):
@@ -84,11 +84,11 @@ def _device_name(device: Device | str, op: str) -> str:
 
 
 def set_allocator(allocator: DeviceAllocator | None, /, *, device: Device | str = "cuda") -> None:
-    """Sets where backends of a device that are opened from now on take device memory from; None undoes it.
+    """Sets the allocator of backends that are opened on a device from now on; None restores stator's pool.
 
-    allocator: as for Backend(allocator=), which goes before it. device: a device's name, or its Device; "cuda" is
-    "cuda:0". Opens nothing. InvalidValueError while the shared backend of the device, which functions use that get
-    no backend, is open with memory of its own.
+    allocator: as for Backend(allocator=), which takes precedence. device: a name or a Device; "cuda" is "cuda:0". No
+    backend is opened. Raises: DTypeError for an object without allocate() and deallocate(); InvalidValueError while the
+    device's shared backend, which functions without a backend use, is open with another allocator.
 
     >>> stator.memory.set_allocator(rmm.mr.get_current_device_resource())  # doctest: +SKIP
     """
@@ -105,7 +105,7 @@ def set_allocator(allocator: DeviceAllocator | None, /, *, device: Device | str 
             raise InvalidValueError(
                 f"The shared backend of {name} is open and has another allocator",
                 op=op,
-                remedy="Call it before the device is used, close that backend, or give Backend(allocator=).",
+                remedy="Call it before the device is used, close that backend, or pass Backend(allocator=).",
             )
         if allocator is None:
             chosen.pop(name, None)
@@ -114,14 +114,16 @@ def set_allocator(allocator: DeviceAllocator | None, /, *, device: Device | str 
 
 
 def get_allocator(device: Device | str = "cuda", /) -> DeviceAllocator | None:
-    """What set_allocator() chose for a device; None for stator's own pool."""
+    """The allocator that set_allocator() set for a device; None if stator's own pool is used."""
     return chosen.get(_device_name(device, "memory.get_allocator"))
 
 
 class TorchAllocator:
     """The caching allocator of PyTorch as a DeviceAllocator, for Backend(allocator=): both then share one pool.
 
-    device: as torch takes it, such as "cuda:0". Needs torch with CUDA.
+    device: as torch takes it, such as "cuda:0"; None is torch's current device. ImportError without torch.
+
+    >>> be = stator.Backend("cuda", allocator=stator.memory.TorchAllocator("cuda:0"))  # doctest: +SKIP
     """
 
     def __init__(self, device: int | str | None = None) -> None:
@@ -129,19 +131,19 @@ class TorchAllocator:
         self._device = device
 
     def allocate(self, nbytes: int, stream: int, /) -> int:
-        """The address of nbytes of memory, for work of the stream."""
+        """The address of nbytes bytes, for work of the stream."""
         return int(self._cuda.caching_allocator_alloc(nbytes, self._device, int(stream)))
 
     def deallocate(self, address: int, nbytes: int, stream: int, /) -> None:
-        """Gives the memory back to torch."""
+        """Frees the memory in torch's allocator."""
         self._cuda.caching_allocator_delete(address)
 
 
 class PoolAllocator:
     """The pool of a backend as an allocator for other libraries, such as RMM's CallbackMemoryResource.
 
-    device: the backend, or a device's shared one. What it lends counts as exported memory of the backend, which may
-    close before it is freed.
+    device: the backend, or a device, whose shared backend is used. Its allocations count as exported memory of the
+    backend, and may outlive it.
 
     >>> pool = stator.memory.PoolAllocator(be)
     >>> address = pool.allocate(1024)
@@ -156,19 +158,19 @@ class PoolAllocator:
         self.backend = resolve_backend(device, "memory.PoolAllocator")
 
     def allocate(self, nbytes: int, stream: object = 0) -> int:
-        """The address of nbytes of memory of the device, for work that the stream is given from now on. Asynchronous.
+        """The address of nbytes bytes on the device, for work that is enqueued in the stream afterwards. Asynchronous.
 
-        stream: cuda: a cudaStream_t as an integer, 0 for the legacy default stream, or an object with
-        __cuda_stream__(). OutOfMemoryError; CaptureError where the stream is being captured into a graph.
+        stream: on cuda a cudaStream_t as an integer, 0 for the legacy default stream, or an object with
+        __cuda_stream__(). Raises: OutOfMemoryError; CaptureError while the stream is being captured into a graph.
         """
         from stator.memory._lending import lend
 
         return lend(self.backend, nbytes, stream)
 
     def deallocate(self, address: int, nbytes: int = 0, stream: object = 0) -> None:
-        """Takes memory back, once the stream has done what it was given so far. InvalidValueError for other memory.
+        """Frees memory of allocate() after the work that was enqueued in the stream so far.
 
-        nbytes is ignored. Asynchronous while the backend is open.
+        nbytes is ignored. Asynchronous while the backend is open. Raises: InvalidValueError for another address.
         """
         from stator.memory._lending import take_back
 
@@ -184,11 +186,11 @@ class AllocatorLibrary(NamedTuple):
 
 
 def allocator_library(device: Backend | Device | str | None = None) -> AllocatorLibrary:
-    """The library whose C functions give memory of a cuda backend's pool, for torch's CUDAPluggableAllocator.
+    """The library whose C functions allocate from a cuda backend's pool, for torch's CUDAPluggableAllocator.
 
-    void* stator_allocate(ssize_t size, int device, cudaStream_t stream) returns null where there is no memory, with a
-    warning; void stator_deallocate(void*, ssize_t size, int device, cudaStream_t stream). From this call on they use
-    the backend for its device, as long as it is open. BackendMismatchError for one that is not on cuda.
+    void* stator_allocate(ssize_t size, int device, cudaStream_t stream) returns null, with a warning, if no memory is
+    left; void stator_deallocate(void*, ssize_t size, int device, cudaStream_t stream) frees. From this call on they use
+    the backend for its device while it is open. Raises: BackendMismatchError for a backend that is not on cuda.
 
     >>> torch.cuda.memory.change_current_allocator(  # doctest: +SKIP
     ...     torch.cuda.memory.CUDAPluggableAllocator(*stator.memory.allocator_library("cuda"))

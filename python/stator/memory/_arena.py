@@ -31,9 +31,9 @@ def create_sub_buffer(backend: Backend, parent: Array, offset: int, descriptor: 
     try:
         if isinstance(parent, _array.Array) and (parent.data_ptr + start) % kind.itemsize:
             raise InvalidValueError(
-                f"offset={start} for elements of {kind.name}, which begin at multiples of {kind.itemsize} bytes",
+                f"offset={start}, which is not aligned to the {kind.itemsize} bytes of {kind.name}",
                 op=op,
-                remedy="Round the offset up.",
+                remedy=f"Give an offset at which the address is a multiple of {kind.itemsize}.",
             )
         return _bytes_of(parent, backend, start, descriptor.size, "parent", op).view(kind)
     except StatorError as error:
@@ -46,9 +46,9 @@ class _Part(NamedTuple):
 
 
 class BufferArena(Mapping[str, "Array"]):
-    """One buffer from which named parts are cut, one after the other: arrays that share its memory.
+    """One buffer that is divided into named arrays, one after the other. Made by Backend.memory.create_arena().
 
-    A part keeps the whole memory alive. As a mapping it has the parts by their names.
+    An arena is a mapping of names to arrays. Each array keeps the memory of the whole buffer alive.
 
     >>> arena = be.memory.create_arena(4096)
     >>> weights = arena.take("weights", (3, 5), dtype="float32")
@@ -72,7 +72,7 @@ class BufferArena(Mapping[str, "Array"]):
 
     @property
     def free(self) -> int:
-        """The bytes after the last part."""
+        """The number of bytes after the last array."""
         return self.array.nbytes - self.used
 
     def take(
@@ -83,17 +83,17 @@ class BufferArena(Mapping[str, "Array"]):
         *,
         alignment: int | None = None,
     ) -> Array:
-        """Cuts the next part off: an uninitialised array. Asynchronous.
+        """The next array of the arena, uninitialised. Asynchronous.
 
-        alignment: of its offset, in bytes, a power of two; None is the arena's. Raises: OutOfMemoryError where the
-        rest does not suffice, and nothing is cut off; InvalidValueError for a name that is there already, and for an
-        alignment that is not a power of two or less than an element.
+        alignment: of its offset, in bytes, a power of two; None is the arena's. Raises: OutOfMemoryError if the rest
+        of the arena is too small, which leaves it unchanged; InvalidValueError for a name that is used already, and for
+        an alignment that is not a power of two or is less than the size of an element.
         """
         op = "BufferArena.take"
         if not isinstance(name, str):
             raise DTypeError(f"Got name of type {type(name).__name__}", op=op, remedy="Give a string.")
         if name in self._parts:
-            raise InvalidValueError(f"name={name!r}, which is a part already", op=op, remedy="Give each its own name.")
+            raise InvalidValueError(f"name={name!r}, which is used already", op=op, remedy="Give another name.")
         try:
             kind = to_dtype(dtype)
         except DTypeError as error:
@@ -103,21 +103,21 @@ class BufferArena(Mapping[str, "Array"]):
             for n in (shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,))
         )
         if any(n < 0 for n in extents):
-            raise ShapeError(f"shape {extents}", op=op, remedy="Give lengths of at least 0.")
+            raise ShapeError(f"shape={extents}", op=op, remedy="Give lengths of at least 0.")
         align = self.alignment if alignment is None else _integer(alignment, op, "alignment")
         if align < kind.itemsize or align & (align - 1):
             raise InvalidValueError(
                 f"alignment={align} for elements of {kind.itemsize} bytes",
                 op=op,
-                remedy="Give a power of two that is at least an element.",
+                remedy=f"Give a power of two of at least {kind.itemsize}.",
             )
         start = -(-self.used // align) * align
         size = math.prod(extents) * kind.itemsize
         if start + size > self.array.nbytes:
             raise OutOfMemoryError(
-                f"{size} bytes at the offset {start} of an arena of {self.array.nbytes}",
+                f"{size} bytes at offset {start} of an arena of {self.array.nbytes} bytes",
                 op=op,
-                remedy="Make a larger arena, or another one.",
+                remedy="Create a larger arena, or another one.",
             )
         part = self.array[start : start + size].view(kind).reshape(extents)
         self._parts[name] = _Part(start, part)
@@ -125,7 +125,7 @@ class BufferArena(Mapping[str, "Array"]):
         return part
 
     def offset(self, name: str) -> int:
-        """Where a part begins, in bytes from the beginning of the arena."""
+        """The offset of an array from the beginning of the arena, in bytes. InvalidValueError for an unknown name."""
         return self._found(name, "BufferArena.offset").offset
 
     def __getitem__(self, name: str) -> Array:
@@ -140,7 +140,7 @@ class BufferArena(Mapping[str, "Array"]):
     def _found(self, name: str, op: str) -> _Part:
         if name not in self._parts:
             raise InvalidValueError(
-                f"name={name!r}, which is not a part", op=op, remedy=f"Its parts are {sorted(self)}."
+                f"name={name!r}, which the arena does not have", op=op, remedy=f"Give one of {sorted(self)}."
             )
         return self._parts[name]
 

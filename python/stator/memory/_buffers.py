@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BufferDescriptor:
-    """Memory of a device: size in bytes, dtype of the elements as which it is seen (None: uint8), and its usage.
+    """A buffer by its size in bytes, the dtype of its elements (None: uint8), and its usage.
 
-    usage is a word of the caller's for what the memory is for, which errors show; memory of CUDA serves every use.
-    InvalidValueError for a size that is negative, 2**63 bytes or more, or not a multiple of an element.
+    usage: any word for what the buffer is for, which errors show; it has no effect on the memory.
+    Raises: InvalidValueError for a size that is negative, 2**63 bytes or more, or not a multiple of an element.
 
     >>> stator.memory.BufferDescriptor(1024, dtype="float32").shape
     (256,)
@@ -42,15 +42,15 @@ class BufferDescriptor:
         except DTypeError as error:
             raise renamed(error, op) from None
         if not isinstance(self.usage, str):
-            raise DTypeError(f"Got usage of type {type(self.usage).__name__}", op=op, remedy="Give a word.")
+            raise DTypeError(f"Got usage of type {type(self.usage).__name__}", op=op, remedy="Give a string.")
         if self.size % itemsize:
             raise InvalidValueError(
-                f"size={self.size} with elements of {itemsize} bytes", op=op, remedy="Give a multiple of an element."
+                f"size={self.size} for elements of {itemsize} bytes", op=op, remedy=f"Give a multiple of {itemsize}."
             )
 
     @property
     def shape(self) -> tuple[int]:
-        """Of the array that is made: the number of elements."""
+        """The shape of the array that create_buffer() returns: (number of elements,)."""
         return (self.size // to_dtype("uint8" if self.dtype is None else self.dtype).itemsize,)
 
 
@@ -101,7 +101,7 @@ def _bytes_of(array: Array, backend: Backend, start: int, size: int, name: str, 
         )
     if start < 0 or size < 0 or start + size > array.nbytes:
         raise InvalidValueError(
-            f"{name}: the bytes from {start} to {start + size} of an array of {array.nbytes}",
+            f"{name}: the bytes from {start} to {start + size} of an array of {array.nbytes} bytes",
             op=op,
             remedy="Give a range inside the array.",
         )

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class MemoryEvent(NamedTuple):
-    """An allocation, or with negative bytes its end: seconds since the recording began, bytes, and the op that took
-    them."""
+    """An allocation or a release: seconds since the record began, bytes (negative for a release), and the op that
+    allocated them."""
 
     time: float
     bytes: int
@@ -25,7 +25,7 @@ class MemoryEvent(NamedTuple):
 
 
 class MemoryOwner(NamedTuple):
-    """What an op has of the memory: the largest and the last number of live bytes, and how often it allocated."""
+    """The memory that one op allocated: the most live bytes, those at the end, and the number of allocations."""
 
     op: str
     peak_bytes: int
@@ -35,14 +35,14 @@ class MemoryOwner(NamedTuple):
 
 @dataclass(frozen=True)
 class MemorySnapshot:
-    """What was recorded: events in their order, how many more there were, and whether it goes on."""
+    """A record of allocations: events in order of time, how many were dropped, and whether it is still recording."""
 
     events: tuple[MemoryEvent, ...]
     dropped: int
     recording: bool
 
     def owners(self) -> list[MemoryOwner]:
-        """The ops that took memory, the one with the highest peak first."""
+        """The ops that allocated memory, the one with the highest peak first."""
         live: Counter[str] = Counter()
         peak: dict[str, int] = defaultdict(int)
         count: Counter[str] = Counter()

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AccessHints:
-    """What the pages of an allocation were advised by Backend.memory.advise.
+    """The advice on an allocation that Backend.memory.advise() set.
 
-    read_mostly: whether devices get copies of their own to read. accessed_by: the devices whose mappings are kept, and
-    "cpu" for the host. Both None where memory does not migrate, so that no advice is kept.
+    read_mostly: whether each device may keep a copy for reading. accessed_by: the devices that keep a mapping, "cpu"
+    for the host. Both are None if the memory does not migrate, since no advice is kept then.
     """
 
     read_mostly: bool | None = None
@@ -42,11 +42,10 @@ class AccessHints:
 
 @dataclass(frozen=True)
 class MigrationStatistics:
-    """What Backend.memory.prefetch_to_device and prefetch_to_host were asked for: calls and bytes, and the place of the
-    last.
+    """The prefetches of an allocation: calls and bytes to devices and to the host, and the target of the last one.
 
-    page_faults: None, since CUDA does not count to a program which pages moved because they were used; Nsight Systems
-    shows it.
+    page_faults: always None, since CUDA does not report to a program which pages migrated on access; Nsight Systems
+    shows them.
     """
 
     prefetches_to_device: int = 0
@@ -58,11 +57,11 @@ class MigrationStatistics:
 
 
 class UnifiedAllocation(ScopedResource[Array]):
-    """Managed memory that Backend.memory.allocate_unified() made; get() is the array of its bytes.
+    """Managed memory of Backend.memory.allocate_unified(); get() is the array of its bytes.
 
     It is freed by Backend.memory.deallocate_unified(), close() or the end of a `with`, when it is no longer referenced,
-    at the end of the scope that made it, and when its backend closes. ResourceClosedError for uses of the memory
-    afterwards.
+    at the end of the scope that made it, and when its backend closes. Using the memory afterwards raises
+    ResourceClosedError.
 
     >>> with be.memory.allocate_unified(16) as memory:
     ...     memory.nbytes
@@ -94,25 +93,24 @@ class UnifiedAllocation(ScopedResource[Array]):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The device, the size in bytes, and the memory: "managed", or what Backend.memory.managed() gives in its
-        stead."""
+        """The device, the size in bytes, and the kind of memory: "managed", "pinned" (page-locked) or "host"."""
         return {"device": self._owner.device_name, "size": self._size, "memory": self._kind}
 
     @property
     def preferred_location(self) -> str | None:
-        """The device that the pages were advised to stay on, "cpu" for the host; None where there is none."""
+        """The device that advise() set as the preferred location, "cpu" for the host; None if none is set."""
         state = _managed.advice_state(self._array("preferred_location"))
         return None if state is None else state[1]
 
     @property
     def access_hints(self) -> AccessHints:
-        """What the pages were advised. A part that was advised otherwise is not reported."""
+        """The advice that holds for the whole allocation. Advice on only a part of it is not reported."""
         state = _managed.advice_state(self._array("access_hints"))
         return AccessHints() if state is None else AccessHints(state[0], state[2])
 
     @property
     def migration_stats(self) -> MigrationStatistics:
-        """What prefetches were asked for."""
+        """The prefetches so far."""
         return MigrationStatistics(*_managed.migrations(self._array("migration_stats")))
 
     def host_view(self, dtype: DTypeLike = "uint8") -> np.ndarray[Any, Any]:
@@ -127,7 +125,8 @@ class UnifiedAllocation(ScopedResource[Array]):
     def copy_from_host(self, data: object, /, *, offset: int = 0) -> None:
         """Copies a NumPy array, or another object with a contiguous buffer, to the bytes from `offset` on.
 
-        It has been read on return; the copy is in the order of the current stream, and asynchronous on cuda.
+        data has been read on return; the copy is in the order of the current stream, and asynchronous on cuda.
+        Raises: InvalidValueError if it does not fit between offset and the end.
         """
         array = self._array("copy_from_host")
         try:
@@ -204,7 +203,7 @@ def array_of(backend: Backend, memory: object, op: str) -> Array:
             f"Got memory of type {type(memory).__name__}", op=op, remedy="Give a UnifiedAllocation or an Array."
         )
     if memory.backend is not backend:
-        raise BackendMismatchError("memory of another backend", op=op, remedy="Call the method of its backend.")
+        raise BackendMismatchError("Got memory of another backend", op=op, remedy="Call the method of its backend.")
     return memory
 
 
