@@ -403,7 +403,7 @@ class Runtime {
 
   // The memory was freed or returned to its owner: the order checker forgets its history.
   void forget_buffer(const void* buffer);
-  // The host reads or writes the buffer now (to_numpy of shared memory): checked as any other access.
+  // The host reads or writes the buffer now: checked like any other access.
   void host_access(const params::Access&, uint16_t op);
 
   void set_injection(const Injection&);

@@ -83,7 +83,7 @@ struct OpInfo {
   Capture capture = Capture::capturable;
   Determinism determinism = Determinism::run_to_run;
   Launches launches = {};
-  std::string_view operands = {};  // names and defaults, "x, alpha=1.0"; empty where the shape class implies them
+  std::string_view operands = {};  // names and defaults, "x, alpha=1.0"; empty if the shape class implies them
 };
 
 STATOR_API std::span<const OpInfo> op_table();

@@ -14,7 +14,7 @@ struct ReduceOptions {
   bool keepdims = false;
   std::optional<DType> dtype = {};  // of the accumulation and the result (sums, products, means, variances, norms)
   const Array* out = nullptr;
-  const Array* where = nullptr;  // bool, broadcasts to x: which elements count; the identity where none do
+  const Array* where = nullptr;  // bool, broadcasts to x: which elements count; the identity if none do
   double parameter = 0;          // var, std: the correction subtracted from n; vector_norm: the order
 };
 
@@ -39,14 +39,14 @@ struct ReductionGradientOptions {
 };
 
 // grad, the gradient of the reduction's result, repeated to the shape that was reduced; for the mean divided by the
-// number of elements per result. One launch. ShapeError when grad has another shape than the forward function's result.
+// number of elements per result. One launch. ShapeError if grad has another shape than the forward function's result.
 STATOR_API Array sum_backward(const Array& grad, const Dims& shape, const ReductionGradientOptions& = {},
                               const Stream& = {});
 STATOR_API Array mean_backward(const Array& grad, const Dims& shape, const ReductionGradientOptions& = {},
                                const Stream& = {});
 
-// grad times the product of the other elements: correct for any number of zeros, infinities and NaN, and where the
-// product itself would leave the range of the dtype. grad and x have the same floating dtype. Two launches where
+// grad times the product of the other elements: correct for any number of zeros, infinities and NaN, and even if the
+// product itself would leave the range of the dtype. grad and x must have the same floating dtype. Two launches if
 // several blocks compute one product, else one.
 STATOR_API Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOptions& = {},
                                const Stream& = {});

@@ -15,12 +15,12 @@ struct ScanOptions {
   std::optional<DType> dtype = {};  // of the accumulation and the result, as for sum
   bool include_initial = false;     // one more result, the first in the direction of the scan: 0, 1 or -inf
   bool reverse = false;             // from the last element to the first
-  const Array* out = nullptr;       // of the result's shape; may be the very same view as x
+  const Array* out = nullptr;       // of the result's shape; may be the same view as x
 };
 
 // cumulative_sum, cumulative_prod or logcumsumexp. Without dtype, integers and bool accumulate in 64 bits. Floating
 // sums and products carry more digits than they return, so that the error does not grow with the length; a product is
-// infinite or zero only where the exact product is out of range.
+// infinite or zero only if the exact product is, or is out of range.
 STATOR_API Array scan(Op op, const Array& x, const ScanOptions& = {}, const Stream& = {});
 
 inline Array cumulative_sum(const Array& x, const ScanOptions& o = {}, const Stream& s = {}) {

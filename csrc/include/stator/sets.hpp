@@ -29,7 +29,7 @@ STATOR_API Array isin(const Array& x, const Array& test, bool invert = false, co
 // (unique_consecutive), of the flattened array. Each NaN is distinct. Without `size` the number of results is read
 // back, which synchronises once. With it nothing synchronises, and there are `size` results: further ones are dropped,
 // missing ones have the value `fill`, index -1 and count 0; `inverse` is not limited by `size`. ValueError for a
-// negative size, DTypeError for a floating `fill` where the elements are not floating.
+// negative size, DTypeError for a floating `fill` unless the elements are floating.
 struct UniqueOptions {
   std::optional<int64_t> size = {};
   Scalar fill = Scalar(0);
@@ -63,8 +63,8 @@ inline Unique unique_consecutive(const Array& x, const UniqueOptions& o = {}, co
 // bin are added in their order.
 
 // torch.histc: counts, in x's dtype, in bins of equal width over [low, high]. low == high takes the extremes of x, each
-// moved outwards by 1 when they are equal. NaN and elements outside are not counted; where extremes of x are not
-// finite, nothing is. ValueError for bins < 1, low > high, or bounds that are not finite. Asynchronous.
+// moved outwards by 1 when they are equal. NaN and elements outside are not counted; if an extreme of x is not finite,
+// nothing is counted. ValueError for bins < 1, low > high, or bounds that are not finite. Asynchronous.
 STATOR_API Array histc(const Array& x, int64_t bins = 100, double low = 0, double high = 0, const Stream& = {});
 
 struct HistogramOptions {
@@ -77,15 +77,15 @@ struct Histogram {
   Array counts;  // int64; the weights' dtype; float64 for a density
   Array edges;   // the given ones; else x's dtype if it is floating, or float64
 };
-// numpy.histogram: bins are half-open except for the last one. NaN and elements outside are not counted. Where extremes
-// of x are not finite, the edges are NaN and nothing is counted (NumPy raises; here the range stays on the device).
+// numpy.histogram: bins are half-open except for the last one. NaN and elements outside are not counted. If an extreme
+// of x is not finite, the edges are NaN and nothing is counted (NumPy raises; here the range stays on the device).
 // Asynchronous.
 STATOR_API Histogram histogram(const Array& x, int64_t bins = 10, const HistogramOptions& = {}, const Stream& = {});
 
 struct BincountOptions {
   const Array* weights = nullptr;  // of x's shape; the sums are float64
   int64_t minlength = 0;
-  std::optional<int64_t> size = {};  // the number of bins, whatever x holds
+  std::optional<int64_t> size = {};  // the number of bins, whatever the elements of x
 };
 // numpy.bincount of non-negative integers of any shape. Without `size` the largest element is read back, which
 // synchronises; ValueError for a negative one. With it nothing synchronises; an element outside 0 to size - 1 is not

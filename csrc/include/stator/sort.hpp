@@ -2,10 +2,10 @@
 //
 // NaN is greater than every number: last in ascending, first in descending order. -0 and +0 tie, and ties keep their
 // order in x. The bits of a NaN may change. Real dtypes and bool; sort and argsort also take complex ones, by real
-// part, then by imaginary part, and last the numbers with NaN: first those whose imaginary part only is NaN, then those
-// whose real part only is, then those with both. DTypeError otherwise. AxisError for 0-d arrays and axes out of range.
-// UnsupportedError for segments of more than 2^32 - 1 elements. Asynchronous; equal bits from run to run and on every
-// device.
+// part, then by imaginary part, and last the numbers with NaN: first those with only a NaN imaginary part, then those
+// with only a NaN real part, then those with both. DTypeError otherwise. AxisError for 0-d arrays and axes out of
+// range. UnsupportedError for segments of more than 2^32 - 1 elements. Asynchronous; equal bits from run to run and on
+// every device.
 //
 // Launches: one for segments of up to 2048 elements (64-bit dtypes) or 4096 (narrower ones), on host up to 16384.
 // Longer segments: three per byte of the dtype; on host three, for 8- and 16-bit dtypes and for 64-bit ones with
@@ -31,8 +31,8 @@ STATOR_API Array argsort(const Array& x, const SortOptions& = {}, const Stream& 
 struct Ranked {
   Array values, indices;  // int64
 };
-// The k largest (or smallest) along the axis, the most extreme first; of ties those of the lowest index. ValueError for
-// k outside 0 to n.
+// The k largest (or smallest) along the axis, the most extreme first; of ties, those of lowest index. ValueError for k
+// outside 0 to n.
 STATOR_API Ranked topk(const Array& x, int64_t k, int64_t axis = -1, bool largest = true, const Stream& = {});
 // The k-th smallest, counted from 1, and its index. ValueError for k outside 1 to n.
 STATOR_API Ranked kthvalue(const Array& x, int64_t k, int64_t axis = -1, bool keepdims = false, const Stream& = {});

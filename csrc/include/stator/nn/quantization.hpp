@@ -24,14 +24,14 @@ struct QuantizationOptions {
 // x * (1 / scale) is rounded to nearest even, the zero point added, and the sum limited; NaN gives the zero point.
 // DTypeError unless dtype is int8 or uint8, x and scale are floating and zero points are integers. ShapeError for
 // scales of another shape. ValueError for a block size below 1 or without an axis, for limits that the dtype does not
-// have, and for numbers, which are known without waiting: a scale that is not positive, a zero point out of the limits.
+// have, and for operands that are numbers, not arrays: a scale that is not positive, a zero point out of the limits.
 STATOR_API Array quantize(const Array& x, const QuantizationNumber& scale, const QuantizationNumber& zero_point = {},
                           DType dtype = DType::int8, const QuantizationOptions& = {}, const Stream& = {});
 // (q - zero_point) * scale of int8 or uint8; the limits are not read.
 STATOR_API Array dequantize(const Array& q, const QuantizationNumber& scale, const QuantizationNumber& zero_point = {},
                             DType dtype = DType::float32, const QuantizationOptions& = {}, const Stream& = {});
-// dequantize(quantize(x)) in one launch, with limits from -2^22 to 2^22, which are given. Zero points may be floating:
-// they are limited and rounded.
+// dequantize(quantize(x)) in one launch. quant_min and quant_max are required, from -2^22 to 2^22. Zero points may be
+// floating: they are limited and rounded.
 STATOR_API Array fake_quantize(const Array& x, const QuantizationNumber& scale, const QuantizationNumber& zero_point,
                                const QuantizationOptions&, const Stream& = {});
 struct FakeQuantizeGradientOptions : QuantizationOptions {
@@ -39,7 +39,7 @@ struct FakeQuantizeGradientOptions : QuantizationOptions {
   double grad_factor = 1;  // of these
 };
 struct FakeQuantizeGradients {
-  Array x, scale, zero_point;  // the latter two only if wanted, of the dtype of the computation and scale's shape
+  Array x, scale, zero_point;  // the latter two only if learned, of the dtype of the computation and scale's shape
 };
 // x: grad where the element was not limited, else 0. Then, in a second launch that adds the first one's partial sums,
 // the gradients of learned step sizes (Esser et al., ICLR 2020), times grad_factor; equal bits run to run.
@@ -58,12 +58,12 @@ struct ParameterOptions {
   double eps = 1.1920928955078125e-07;  // the least scale
 };
 // The scale and zero point at which [min(min, 0), max(max, 0)] fills the limits; symmetric: by the larger magnitude,
-// with the zero point in the middle. 1 and 0 where min > max.
+// with the zero point in the middle. 1 and 0 if min > max.
 STATOR_API QuantizationParameters quantization_parameters(const Array& min, const Array& max,
                                                           const ParameterOptions& = {}, const Stream& = {});
 // Extends min and max in place by those of x, all of it or per index of the axis, in one launch; with an averaging
-// constant they move that part of the way instead. They begin as infinity and -infinity. NaN stays NaN. min and max are
-// dense, float32 or for float64 also float64.
+// constant c, adds c times the difference instead. Initialise them with infinity and -infinity. NaN stays NaN. min and
+// max are contiguous, float32 or, if x is float64, also float64.
 STATOR_API void observe_range(const Array& x, const Array& min, const Array& max, std::optional<int64_t> axis = {},
                               std::optional<double> averaging = {}, const Stream& = {});
 // Counts the finite elements of x in place in a float32 histogram of [min, max], which grows first to hold them all:
@@ -88,15 +88,15 @@ struct QuantizedProductOptions {
 // ((a - zero_point_a) @ (b - zero_point_b)) * (scale_a * scale_b) + bias, in int32, which is exact up to 33025 terms
 // and wraps beyond, and then in float32, rounded once. a (..., m, k) and b (..., k, n) are int8 or uint8. Scales and
 // zero points are single, or (m,) of a and (n,) of b. bias (n,): floating, or int32, which is added to the integers.
-// relu of the sum. Beside the product and one launch after it: the sums of rows or columns of an operand whose partner
+// relu of the sum. Launches: the product and one after it, the sums of rows or columns of an operand if the other one
 // has zero points, and a copy as int8 of an operand that is uint8.
 STATOR_API Array quantized_matmul(const Array& a, const Array& b, const QuantizedProductOptions&, const Stream& = {});
 // The same with x (..., in) for a and weight (out, in) for the transpose of b.
 STATOR_API Array quantized_linear(const Array& x, const Array& weight, const QuantizedProductOptions&,
                                   const Stream& = {});
 // The same for images x (n, c, w), (n, c, h, w) or (n, c, d, h, w) for a and weight (out, c / groups, ...) with as many
-// axes for b, whose scales and zero points may be (out,). Padding has the value 0: the zero point. Scratch: a byte for
-// each element of each window, 4 bytes for each of the result.
+// axes for b, whose scales and zero points may be (out,). Padding has the value 0: the zero point. Scratch memory: 1
+// byte per element of each window, 4 bytes per element of the result.
 struct QuantizedConvolutionOptions {
   QuantizedProductOptions product;
   Dims stride{1}, padding{0}, dilation{1};  // one number, or one for each axis
