@@ -177,7 +177,7 @@ struct gelu {
     const auto half = activation::half_square(x);
     const auto e = activation::decay(half.high);
     const C a = math::abs(activation::clamped(x, C(64))), slope = activation::mills_slope(a);
-    // exp(half.low) is included where it adds no rounding error.
+    // exp(half.low) is included without adding a rounding error.
     const C over = libm::multiply_add(a, slope, C(2) + (a * slope + C(2)) * half.low);
     const C tail = (x < C(64) ? x : C(64)) * e.value / over * e.scale;
     return x <= C(0) ? tail : x - tail;

@@ -2,7 +2,7 @@
 // polynomial approximates. From 8 on Stirling's series (DLMF 5.11); below 8 a rational function up to 3 and the
 // recurrence (DLMF 5.5). The factors that vanish at the zeros 1, 2 and 1.4616 are exact, so that results keep their
 // relative precision there; near zeros on the negative axis errors are relative to the terms that cancel there: 1 +
-// |gammaln(-x)|, 2 + |digamma(-x)|. Float computes in double for negative x, and keeps its precision there too.
+// |gammaln(-x)|, 2 + |digamma(-x)|. Float computes in double below -1/2 (digamma: below 0), and keeps its precision.
 #pragma once
 
 #include "math.cuh"
