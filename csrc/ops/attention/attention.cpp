@@ -17,41 +17,46 @@ using params::Attention;
 }
 
 std::string of_both(const char* a, const Array& x, const char* b, const Array& y) {
-  return std::string(a) + " " + str(x.shape()) + " and " + b + " " + str(y.shape());
+  return "got " + std::string(a) + " " + str(x.shape()) + " and " + b + " " + str(y.shape());
 }
 
 void check_dtypes(const OpCall& call, const Array& q, const Array& k, const Array& v) {
   const auto text = [](const Array& x) { return std::string(name(x.dtype())); };
   if (!in(q.dtype(), dtypes::floats))
-    throw DTypeError(std::string(call.name()), "q has dtype " + text(q),
+    throw DTypeError(std::string(call.name()), "got q of " + text(q),
                      "pass float16, bfloat16, float32 or float64; astype converts");
   if (k.dtype() != q.dtype() || v.dtype() != q.dtype())
-    throw DTypeError(std::string(call.name()), "q is " + text(q) + ", k is " + text(k) + ", v is " + text(v),
-                     "convert them to one dtype with astype");
+    throw DTypeError(std::string(call.name()), "got q of " + text(q) + ", k of " + text(k) + " and v of " + text(v),
+                     "all must have one dtype. Convert them with astype");
 }
 
 void check_shapes(const Array& q, const Array& k, const Array& v) {
   const int n = q.ndim();
   if (n < 2 || k.ndim() != n || v.ndim() != n)
-    refuse("q " + str(q.shape()) + ", k " + str(k.shape()) + " and v " + str(v.shape()),
+    refuse("got q " + str(q.shape()) + ", k " + str(k.shape()) + " and v " + str(v.shape()),
            "pass arrays of the same number of axes, at least two: (..., L, d), (..., S, d) and (..., S, d_v)");
   if (q.shape()[n - 1] != k.shape()[n - 1])
-    refuse(of_both("q", q, "k", k), "pass q and k whose last axes have one extent");
+    refuse(of_both("q", q, "k", k), "the last axes of q and k must be equal: pass q (..., L, d) and k (..., S, d)");
   if (k.shape()[n - 2] != v.shape()[n - 2])
-    refuse(of_both("k", k, "v", v), "pass k and v with one number of keys, the axis before the last");
+    refuse(of_both("k", k, "v", v), "the numbers of keys must be equal: pass k (..., S, d) and v (..., S, d_v)");
   for (const Array* x : {&q, &v})
     if (x->shape()[n - 1] < 1 || x->shape()[n - 1] > Attention::largest_size)
-      refuse(std::string(x == &q ? "q " : "v ") + str(x->shape()) + ", whose last axis is not from 1 to 256",
-             "split the features into heads of at most 256");
+      refuse(std::string(x == &q ? "got q " : "got v ") + str(x->shape()),
+             "the last axis must have 1 to 256 elements. Split the features into heads of at most 256");
   for (int d = 0; d < n - 2; ++d)
-    if (k.shape()[d] != v.shape()[d]) refuse(of_both("k", k, "v", v), "pass k and v of equal batch axes");
+    if (k.shape()[d] != v.shape()[d])
+      refuse(of_both("k", k, "v", v),
+             "the axes before the last two must be equal in k and v: repeat elements with broadcast_to");
   for (int d = 0; d < n - 3; ++d)
     if (q.shape()[d] != k.shape()[d])
-      refuse(of_both("q", q, "k", k), "pass q and k whose axes before that of the heads are equal");
+      refuse(of_both("q", q, "k", k),
+             "the axes before the last three must be equal in q and k: repeat elements with broadcast_to");
   if (n < 3) return;
   const int64_t heads = q.shape()[n - 3], shared = k.shape()[n - 3];
   if (shared == 0 ? heads != 0 : heads % shared != 0)
-    refuse(of_both("q", q, "k", k), "pass q with a multiple of k's heads, the axis before that of the queries");
+    refuse(of_both("q", q, "k", k),
+           "the number of heads, axis -3, must be a multiple in q of that in k. Pass k and v with a number of heads "
+           "that divides it");
 }
 
 void set_mask(const OpCall& call, Attention& p, const Array& mask, const Dims& scores, DType dtype) {
@@ -59,11 +64,11 @@ void set_mask(const OpCall& call, Attention& p, const Array& mask, const Dims& s
   const int ahead = scores.size() - mask.ndim();
   for (int d = 0; fits && d < mask.ndim(); ++d) fits = mask.shape()[d] == 1 || mask.shape()[d] == scores[d + ahead];
   if (!fits)
-    refuse("mask " + str(mask.shape()) + " for scores " + str(scores),
+    refuse("got mask " + str(mask.shape()) + " for scores " + str(scores),
            "pass a mask that can be broadcast to (..., L, S)");
   if (mask.dtype() != dtype && mask.dtype() != DType::bool_)
     throw DTypeError(std::string(call.name()),
-                     "mask is " + std::string(name(mask.dtype())) + ", q is " + std::string(name(dtype)),
+                     "got mask of " + std::string(name(mask.dtype())) + " for q of " + std::string(name(dtype)),
                      "pass a mask of bool, or of q's dtype to add to the scores");
   p.data[Attention::mask] = mask.data_ptr();
   p.mask_is_bool = mask.dtype() == DType::bool_;

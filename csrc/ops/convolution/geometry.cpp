@@ -18,17 +18,17 @@ std::string listed(const int64_t* numbers, int axes) {
 void check_ranks(const OpCall& call, const Array& x, const Array& weight, int axes) {
   const std::string op(call.name());
   if (x.ndim() != axes + 1 && x.ndim() != axes + 2)
-    throw ShapeError(op, "x " + str(x.shape()) + " has " + text(x.ndim()) + " axes",
+    throw ShapeError(op, "got x " + str(x.shape()) + " of " + text(x.ndim()) + " axes",
                      "pass " + text(axes + 2) + " axes, or " + text(axes + 1) + " for one sample");
   if (weight.ndim() != axes + 2)
-    throw ShapeError(op, "weight " + str(weight.shape()) + " has " + text(weight.ndim()) + " axes",
+    throw ShapeError(op, "got weight " + str(weight.shape()) + " of " + text(weight.ndim()) + " axes",
                      "pass " + text(axes + 2) + " axes: two of channels, and " + text(axes) + " of the kernel");
   for (int d = 0; d < weight.ndim(); ++d)
     if (weight.shape()[d] == 0)
-      throw ShapeError(op, "weight " + str(weight.shape()) + " has an axis of length 0", "pass one element at least");
+      throw ShapeError(op, "got weight " + str(weight.shape()), "every axis must have at least one element");
   for (int d = x.ndim() == axes + 2; d < x.ndim(); ++d)
     if (x.shape()[d] == 0)
-      throw ShapeError(op, "x " + str(x.shape()) + " has an axis of length 0", "only the number of samples may be 0");
+      throw ShapeError(op, "got x " + str(x.shape()), "every axis but that of samples must have at least one element");
 }
 
 void set_channels(const OpCall& call, Geometry& g, const Array& x, const Array& weight) {
@@ -37,13 +37,14 @@ void set_channels(const OpCall& call, Geometry& g, const Array& x, const Array& 
   const int64_t first = weight.shape()[0], second = weight.shape()[1];
   if (g.groups < 1) throw ValueError(op, "groups=" + text(g.groups), "pass 1 or more");
   if (first % g.groups != 0)
-    throw ShapeError(op, "got weight " + str(weight.shape()) + " in " + text(g.groups) + " groups",
+    throw ShapeError(op, "got weight " + str(weight.shape()) + " with groups=" + text(g.groups),
                      "the number of groups must divide the first axis of the weight");
   if (channels != (g.transposed ? first : second * g.groups))
     throw ShapeError(op,
-                     "x " + str(x.shape()) + " has " + text(channels) + " channels, weight " + str(weight.shape()) +
-                         " in " + text(g.groups) + " groups wants " + text(g.transposed ? first : second * g.groups),
-                     "match the weight's channels and groups with those of x");
+                     "got x " + str(x.shape()) + " of " + text(channels) + " channels for weight " +
+                         str(weight.shape()) + " with groups=" + text(g.groups),
+                     "the channels of x must be " + text(g.transposed ? first : second * g.groups) +
+                         ". Change x, the weight or the number of groups");
   g.narrow_channels = first / g.groups;
   g.wide_channels = second;
 }
@@ -76,19 +77,20 @@ void set_extents(const OpCall& call, Geometry& g, const Array& x, const Convolut
         throw ValueError(op,
                          "output_padding=" + listed(beyond, g.axes) + " with stride=" + listed(g.stride, g.axes) +
                              " and dilation=" + listed(g.dilation, g.axes),
-                         "it must be smaller than the stride or the dilation");
+                         "each must be smaller than the larger of stride and dilation");
       g.wide[d] = (length - 1) * g.stride[d] + reach + beyond[d] - zeros;
       if (g.wide[d] < 0)
         throw ShapeError(op,
-                         "x " + str(x.shape()) + " with kernel " + listed(g.taps, g.axes) + " and padding " +
-                             listed(g.padding, g.axes) + " gives a result of length " + text(g.wide[d]),
-                         "pass less padding");
+                         "got x " + str(x.shape()) + " with kernel " + listed(g.taps, g.axes) + " and padding " +
+                             listed(g.padding, g.axes) + ", whose result would have length " + text(g.wide[d]),
+                         "the length must be at least 0. Pass less padding");
     } else {
       if (length + zeros < reach)
-        throw ShapeError(op,
-                         "a kernel that reaches over " + text(reach) + " elements on an axis of " + text(length) +
-                             " and " + text(zeros) + " of padding",
-                         "pass a smaller kernel or dilation, or more padding");
+        throw ShapeError(
+            op,
+            "got a kernel that spans " + text(reach) + " elements on an axis of " + text(length) + " and " +
+                text(zeros) + " of padding",
+            "the kernel must fit into the padded axis. Pass a smaller kernel or dilation, or more padding");
       g.narrow[d] = (length + zeros - reach) / g.stride[d] + 1;
     }
   }
@@ -102,7 +104,8 @@ void set_extents(const OpCall& call, Geometry& g, const Array& x, const Convolut
   const double depth = double(g.taps[0]) * double(g.taps[1]) * double(g.taps[2]) *
                        double(std::max(g.narrow_channels, g.wide_channels) + 8);
   if (std::max({narrow, wide, depth, double(longest)}) > double(index_limit))
-    throw UnsupportedError(op, "got 2^31 positions of a sample, or elements of a kernel", "split the operands");
+    throw UnsupportedError(op, "got a padded axis, or elements of a channel, a result or a kernel, of at least 2^31",
+                           "each must be less than 2^31. Split the operands");
 }
 
 }  // namespace

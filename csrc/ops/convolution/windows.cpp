@@ -27,7 +27,7 @@ params::Windows windows_of(const OpCall& call, const WindowOptions& o, const int
       throw ShapeError(std::string(call.name()),
                        "got a window of " + std::to_string(reach) + " elements on an axis of " +
                            std::to_string(p.extent[d]) + " and " + std::to_string(2 * p.padding[d]) + " of padding",
-                       "pass smaller windows or more padding");
+                       "the window must fit into the padded axis. Pass smaller windows or more padding");
     p.count[d] = (room - reach) / p.stride[d] + 1;
   }
   return p;
@@ -79,10 +79,11 @@ Array fold(const Array& x, const Dims& size, const WindowOptions& o, const Strea
   params::Windows p = windows_of(call, o, {extent[1], extent[2]});
   const int64_t rows = x.shape()[first], taps = p.taps[0] * p.taps[1], windows = p.count[0] * p.count[1];
   if (rows % taps != 0 || x.shape()[first + 1] != windows)
-    throw ShapeError(std::string(call.name()),
-                     "got x " + str(x.shape()) + " for windows of " + std::to_string(taps) + " elements, " +
-                         std::to_string(windows) + " in an image",
-                     "the last axes must be channels * elements of a window, and windows");
+    throw ShapeError(
+        std::string(call.name()),
+        "got x " + str(x.shape()) + " for windows of " + std::to_string(taps) + " elements, " +
+            std::to_string(windows) + " in an image",
+        "the last two axes must be channels * " + std::to_string(taps) + " and " + std::to_string(windows));
   p.samples = first ? x.shape()[0] : 1;
   p.channels = rows / taps;
   Dims shape(first + 3);

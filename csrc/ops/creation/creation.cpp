@@ -52,7 +52,7 @@ int64_t floating_count(std::string_view op, double start, double stop, double st
   const double count = std::ceil((stop - start) / step);
   if (!(std::abs(count) < 9.2e18))
     throw ValueError(std::string(op), "got a range of " + std::to_string(count) + " elements",
-                     "start, stop and step must be finite and give a size that fits");
+                     "start, stop and step must be finite, and the number of elements below 2^63");
   return count > 0 ? int64_t(count) : 0;
 }
 
@@ -101,9 +101,11 @@ struct Reach {
 Reach checked_reach(std::string_view op, const void* data, const Dims& shape, const Dims& strides, int64_t item) {
   if (shape.size() != strides.size())
     throw ShapeError(std::string(op), "got " + std::to_string(strides.size()) + " strides for shape " + str(shape),
-                     "give one stride per axis");
+                     "pass one stride for each axis");
   if (checked_size(op, shape, int(item)) == 0) return {};
-  if (!data) throw ValueError(std::string(op), "got shape " + str(shape) + " without memory", "give the address of it");
+  if (!data)
+    throw ValueError(std::string(op), "got shape " + str(shape) + " without memory",
+                     "pass the address of the first element");
   Wide low = 0, high = 1;
   for (int d = 0; d < shape.size(); ++d) {
     const Wide reach = Wide(shape[d] - 1) * strides[d];
@@ -113,7 +115,7 @@ Reach checked_reach(std::string_view op, const void* data, const Dims& shape, co
   if (first < 0 || last > Wide(1) << 57)  // the widest addresses that a CPU or a GPU has
     throw ValueError(std::string(op),
                      "strides " + str(strides) + " of shape " + str(shape) + " leave the address space",
-                     "give memory of one allocation");
+                     "every element must lie in one allocation. Pass strides that stay in it");
   return {int64_t(low), int64_t(high)};
 }
 
@@ -143,7 +145,7 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
     throw DTypeError(op, "got a complex number as start, stop or step", "use real numbers");
   if (!in(d, op_info(Op::arange).dtypes))
     throw DTypeError(op, "got a range of dtype " + std::string(name(d)), "use a real dtype");
-  if (step.re == 0) throw ValueError(op, "step is 0", "use a step that moves");
+  if (step.re == 0) throw ValueError(op, "step=0", "the step must not be 0");
   const int64_t count = integers ? integer_count(integer_of(start), integer_of(stop), integer_of(step))
                                  : floating_count(op, start.re, stop.re, step.re);
   checked_size(op, Dims{count}, itemsize(d));
@@ -252,9 +254,9 @@ Array from_foreign(const Backend& backend, const ForeignMemory& memory, std::fun
   // Kernels load an item in one access, so every dtype is aligned to its size.
   if (extent.high > extent.low && reinterpret_cast<uintptr_t>(data) % size_t(item) != 0)
     throw ValueError(std::string(call.name()),
-                     "memory of dtype " + std::string(name(dtype)) + " at an address that is not a multiple of " +
+                     "got memory of dtype " + std::string(name(dtype)) + " at an address that is not a multiple of " +
                          std::to_string(item),
-                     "pass copy=None in Python, or call from_host in C++");
+                     "elements must be aligned to their size. Pass copy=None in Python, or call from_host in C++");
   void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
   Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,
                                        read_only, std::move(deleter), uint16_t(call.op()));

@@ -82,10 +82,10 @@ void require_reachable(const Backend& backend, const void* memory, std::string_v
   if (device == context.device().index) return;
   const std::string own = context.device().str();
   if (device < 0)
-    throw BackendMismatchError(std::string(call), "ordinary memory of the host, which " + own + " cannot use",
+    throw BackendMismatchError(std::string(call), "got ordinary memory of the host, which " + own + " cannot use",
                                "Pass it as a NumPy array");
   const std::string other = Device{context.device().type, device}.str();
-  throw BackendMismatchError(std::string(call), "memory of " + other + " for a backend on " + own,
+  throw BackendMismatchError(std::string(call), "got memory of " + other + " for a backend on " + own,
                              "Pass device='" + other + "', or copy it there at the producer");
 }
 
@@ -95,10 +95,11 @@ void order(const Backend& backend, void* from, void* to, std::string_view call) 
   runtime::Runtime& runtime = backend.context()->runtime();
   for (void* const stream : {from, to}) {
     if (!runtime.stream_capturing(stream)) continue;
-    throw CaptureError(std::string(call),
-                       "a stream that is being captured into a graph, which cannot be ordered with work outside of it",
-                       "exchange the array before the capture begins, or synchronise before and exchange it without a "
-                       "stream (stream=-1)");
+    throw CaptureError(
+        std::string(call),
+        "got a stream that is being captured into a graph, which cannot be ordered with work outside of it",
+        "exchange the array before the capture begins, or synchronise before and exchange it without a "
+        "stream (stream=-1)");
   }
   // A destroyed event still completes the waits that were enqueued on it.
   struct Scoped {

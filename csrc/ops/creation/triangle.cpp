@@ -107,9 +107,10 @@ Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count,
   const auto is_complex = [](const Scalar& s) { return s.type == Scalar::Type::complex_floating; };
   const bool complex = is_complex(start) || is_complex(stop);
   const DType d = dtype.value_or(complex ? DType::complex128 : DType::float64);
-  if (d == DType::bool_) throw DTypeError(op, "dtype=bool", "use a number's dtype");
+  if (d == DType::bool_) throw DTypeError(op, "dtype=bool", "the dtype must be integer, floating or complex");
   if (complex && !in(d, dtypes::complexes))
-    throw DTypeError(op, "complex ends with dtype=" + std::string(name(d)), "use a complex dtype");
+    throw DTypeError(op, "got complex ends with dtype=" + std::string(name(d)),
+                     "the dtype must be complex. Pass complex64 or complex128, or real ends");
   if (count < 0) throw ValueError(op, "num=" + std::to_string(count), "num must be at least 0");
   checked_size(op, Dims{count}, itemsize(d));
   Array result = call.empty(Dims{count}, d);

@@ -3,6 +3,7 @@
 #include "core/fault.hpp"
 #include "core/op_call.hpp"
 #include "memory/overlap.hpp"
+#include "ops/checks.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
 #include "params/elementwise.hpp"
@@ -23,23 +24,27 @@ struct Types {
   DType result;
 };
 
-[[noreturn]] void refuse_dtype(const OpInfo& entry, DType seen, const char* what, const char* remedy) {
+[[noreturn]] void refuse_dtype(const OpInfo& entry, DType seen, const char* what, const std::string& remedy) {
   throw DTypeError(std::string(entry.call), "got " + std::string(what) + " " + std::string(name(seen)), remedy);
 }
 
 // From the promoted dtype of the operands, by the result rule of the entry and the dtype= option.
 Types resolve(const OpInfo& entry, DType common, const std::optional<DType>& dtype) {
-  if (!in(common, entry.dtypes)) refuse_dtype(entry, common, "operands of dtype", "convert them with astype");
+  if (!in(common, entry.dtypes))
+    refuse_dtype(entry, common, "operands of dtype",
+                 "operands must be " + dtype_names(entry.dtypes) + ". Convert them with astype");
   if (entry.result == ResultRule::boolean) {
     if (dtype && *dtype != DType::bool_)
-      refuse_dtype(entry, *dtype, "dtype=", "the result is bool: convert it with astype");
+      refuse_dtype(entry, *dtype, "dtype=", "the dtype must be bool. Convert the result with astype");
     return {common, DType::bool_};
   }
   const DType computed = entry.result == ResultRule::inexact ? to_inexact(common) : common;
   if (entry.result == ResultRule::real) {
     const DType result = real_part(computed);
     if (dtype && *dtype != result && !(in(*dtype, dtypes::floats) && in(result, dtypes::floats)))
-      refuse_dtype(entry, *dtype, "dtype=", "convert the result with astype");
+      refuse_dtype(entry, *dtype, "dtype=",
+                   "the dtype must be " + dtype_names(in(result, dtypes::floats) ? dtypes::floats : dtype_bit(result)) +
+                       ". Convert the result with astype");
     return {computed, dtype.value_or(result)};
   }
   if (!dtype || *dtype == computed) return {computed, computed};
@@ -142,7 +147,8 @@ const FaultRegistration exponents{params::Fault::negative_exponent, refuse_eleme
 void require_condition(const OpInfo& entry, const Operand& condition) {
   if (condition.array ? condition.array->dtype() == DType::bool_ : condition.scalar.type == Scalar::Type::boolean)
     return;
-  throw DTypeError(std::string(entry.call), "a condition that is not of dtype bool", "compare it first: x != 0");
+  throw DTypeError(std::string(entry.call), "got a condition that is not of dtype bool",
+                   "the condition must be bool. Compare first: x != 0");
 }
 
 // Whether the two are memory without a common byte, as almost all are.
@@ -167,11 +173,14 @@ void set_apart(std::span<const Array*> operands, const Array& out, std::vector<A
 Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOptions& options, const Stream& stream) {
   const OpInfo& entry = op_info(op);
   if (arity(entry) == 0 || int(operands.size()) != arity(entry))
-    throw ValueError(std::string(entry.call), "it takes another number of operands", "see the op table");
+    throw ValueError(std::string(entry.call), "got " + std::to_string(operands.size()) + " operands",
+                     arity(entry) == 0 ? std::string("it is not an elementwise op: call its own function")
+                                       : "pass " + std::to_string(arity(entry)));
   const Array* array[most_operands] = {};
   for (size_t k = 0; k < operands.size(); ++k) array[k] = operands[k].array;
   if (!array[0] && !array[1] && !array[2] && !array[3])
-    throw DTypeError(std::string(entry.call), "every operand is a number", "make one of them an array");
+    throw DTypeError(std::string(entry.call), "got only numbers",
+                     "at least one operand must be an array. Make one with asarray");
   std::vector<Array> copies;
   if (options.out) set_apart({array, operands.size()}, *options.out, copies, stream);
   OpCall call(op, {array[0], array[1], array[2], array[3], options.out}, stream);

@@ -115,7 +115,8 @@ params::Bags bag_parameters(const OpCall& call, const Array& weight, const Array
   p.count = o.offsets->size();
   p.offset_dtype = o.offsets->dtype();
   if (p.count == 0 && p.n > 0)
-    throw ShapeError(op, "got " + std::to_string(p.n) + " indices without a bag", "pass offsets that begin with 0");
+    throw ShapeError(op, "got " + std::to_string(p.n) + " indices and empty offsets",
+                     "pass at least one offset; the first is 0");
   return p;
 }
 
@@ -207,8 +208,7 @@ Array embedding_bag_backward(const Array& grad, const Array& weight, const Array
   params::BagMap map{bag_parameters(call, weight, indices, o), nullptr, nullptr};
   params::Bags& bags = map.bags;
   if (!(grad.shape() == Dims{bags.count, bags.d}))
-    throw ShapeError(op,
-                     "grad " + str(grad.shape()) + " where the forward's result is " + str(Dims{bags.count, bags.d}),
+    throw ShapeError(op, "got grad " + str(grad.shape()) + " for a result of shape " + str(Dims{bags.count, bags.d}),
                      "pass the gradient of embedding_bag's result");
   if (grad.dtype() != weight.dtype())
     throw DTypeError(op,
@@ -248,7 +248,7 @@ Array one_hot(const Array& indices, int64_t num_classes, DType dtype, const Stre
   const std::string op(call.name());
   check_indices(call, "indices", indices);
   if (in(dtype, dtypes::complexes))
-    throw DTypeError(op, "dtype is " + std::string(name(dtype)), "pass a bool, integer or floating dtype");
+    throw DTypeError(op, "dtype=" + std::string(name(dtype)), "pass a bool, integer or floating dtype");
   if (num_classes < 1)
     throw ValueError(op, "num_classes=" + std::to_string(num_classes), "pass a number of at least 1");
   Dims shape = indices.shape();

@@ -29,14 +29,14 @@ Request check(Op op, const Array& x, const Options& options, FftKind kind, bool 
     const int64_t count = options.lengths ? int64_t(options.lengths->size()) : x.ndim();
     if (count > x.ndim())
       throw ShapeError(name, "got " + std::to_string(count) + " lengths for shape " + str(x.shape()),
-                       "give one an axis");
+                       "pass at most one length for each axis");
     for (int64_t d = x.ndim() - count; d < x.ndim(); ++d) r.axes.push_back(int(d));
   }
   if (options.lengths && options.lengths->size() != r.axes.size()) {
     throw ShapeError(
         name,
         "got " + std::to_string(options.lengths->size()) + " lengths for " + std::to_string(r.axes.size()) + " axes",
-        "give one length an axis");
+        "pass one length for each axis");
   }
   if (r.axes.empty() && kind != FftKind::complex_to_complex)
     throw AxisError(name, "got no axis to transform", "name at least one axis");
@@ -47,7 +47,7 @@ Request check(Op op, const Array& x, const Options& options, FftKind kind, bool 
     if (n == -1) n = half ? 2 * (x.shape()[r.axes[i]] - 1) : x.shape()[r.axes[i]];
     if (n < 1) {
       throw ShapeError(name, "n = " + std::to_string(n) + " points along axis " + std::to_string(r.axes[i]),
-                       "transform at least one point: give a positive length");
+                       "the length must be at least 1. Pass n, or an array with elements along the axis");
     }
     r.lengths.push_back(n);
     points *= double(n);
@@ -237,7 +237,9 @@ Array transform(Op op, const Array& x, const Options& options, const Stream& str
     case Op::irfftn: return run(op, x, options, FftKind::complex_to_real, true, stream);
     case Op::hfft: return run(op, x, options, FftKind::complex_to_real, false, stream);
     case Op::ihfft: return run(op, x, options, FftKind::real_to_complex, true, stream);
-    default: throw ValueError(std::string(op_info(op).call), "not a Fourier transform", "call one of stator::fft");
+    default:
+      throw ValueError(std::string(op_info(op).call), "got an op that is not a Fourier transform",
+                       "call a function of stator::fft");
   }
 }
 

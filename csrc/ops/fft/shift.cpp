@@ -59,8 +59,9 @@ Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& 
 Array frequencies(Op op, const Backend& backend, int64_t n, double d, DType dtype, bool half, const Stream& stream) {
   OpCall call(op, backend, stream);
   const std::string name(call.name());
-  if (n < 1) throw ShapeError(name, "n = " + std::to_string(n), "give the number of samples, at least 1");
-  if (d == 0 || std::isnan(d)) throw ValueError(name, "d = " + std::to_string(d), "give the distance of the samples");
+  if (n < 1) throw ShapeError(name, "n = " + std::to_string(n), "the number of samples must be at least 1");
+  if (d == 0 || std::isnan(d))
+    throw ValueError(name, "d = " + std::to_string(d), "the sample spacing must be neither 0 nor NaN");
   if (!in(dtype, dtypes::floats))
     throw DTypeError(name, "dtype=" + std::string(stator::name(dtype)), "the dtype of frequencies must be floating");
   Array result = call.empty(Dims{half ? n / 2 + 1 : n}, dtype);
@@ -104,16 +105,18 @@ Array fftconvolve(const Array& a, const Array& b, std::string_view mode,
   const std::string op(call.name());
   if (mode != "full" && mode != "same" && mode != "valid")
     throw ValueError(op, "mode=\"" + std::string(mode) + "\"", "use \"full\", \"same\" or \"valid\"");
-  if (a.ndim() != b.ndim()) refuse(a, b, "both have the same number of axes");
+  if (a.ndim() != b.ndim()) refuse(a, b, "both must have the same number of axes");
   const std::vector<bool> along = chosen(op, a, axes);
   bool covers = true, covered = true;
   for (int d = 0; d < a.ndim(); ++d) {
     const int64_t m = a.shape()[d], n = b.shape()[d];
-    if (!along[size_t(d)] && m != n && m != 1 && n != 1) refuse(a, b, "axes that are not convolved broadcast");
+    if (!along[size_t(d)] && m != n && m != 1 && n != 1)
+      refuse(a, b, "axes that are not convolved must broadcast: equal extents, or 1");
     covers = covers && (!along[size_t(d)] || m >= n);
     covered = covered && (!along[size_t(d)] || n >= m);
   }
-  if (mode == "valid" && !covers && !covered) refuse(a, b, "one covers the other along every axis for mode=\"valid\"");
+  if (mode == "valid" && !covers && !covered)
+    refuse(a, b, "for mode=\"valid\" one operand must be at least as long as the other along every axis");
 
   const Stream on = call.on();
   const DType dtype = promote(to_inexact(a.dtype()), to_inexact(b.dtype()));

@@ -21,7 +21,7 @@ Layout checked(const std::string& op, int64_t n, const FrameOptions& options) {
   if (n < 1) throw ValueError(op, "n_fft = " + std::to_string(n), "a frame must have at least one point");
   const int64_t hop = options.hop_length.value_or(std::max<int64_t>(1, n / 4));
   const int64_t width = options.win_length.value_or(n);
-  if (hop < 1) throw ValueError(op, "hop_length = " + std::to_string(hop), "give at least 1");
+  if (hop < 1) throw ValueError(op, "hop_length = " + std::to_string(hop), "frames must be at least 1 sample apart");
   if (width < 1 || width > n)
     throw ValueError(op, "win_length = " + std::to_string(width) + " for n_fft = " + std::to_string(n),
                      "a window must have between 1 and n_fft points");
@@ -148,7 +148,7 @@ Array istft(const Array& spectrum, int64_t n_fft, const IstftOptions& options, c
     throw ValueError(op, "hop_length = " + std::to_string(l.hop) + " for win_length = " + std::to_string(l.width),
                      "hop_length must be at most win_length");
   if (options.length && *options.length < 0)
-    throw ValueError(op, "length = " + std::to_string(*options.length), "give the number of samples");
+    throw ValueError(op, "length = " + std::to_string(*options.length), "the number of samples must be at least 0");
   params::OverlapAdd p{};
   const int64_t all = l.n + l.hop * (frames - 1), cut = options.center ? l.n / 2 : 0;
   p.start = cut;

@@ -1,6 +1,7 @@
 // Indices along one axis: take_along_axis, put_along_axis, scatter, index_add and segments.
 #include "core/op_call.hpp"
 #include "memory/overlap.hpp"
+#include "ops/checks.hpp"
 #include "ops/indexing/plan.hpp"
 #include "ops/scalar.hpp"
 #include "params/indexing.hpp"
@@ -29,7 +30,7 @@ Along along_axis(const std::string& op, const Array& x, const Array& indices, in
   const int at = normalize_axis(op, axis, x.ndim());
   if (indices.ndim() != x.ndim())
     throw ShapeError(op, "got indices of shape " + str(indices.shape()) + " for an array of shape " + str(x.shape()),
-                     "give indices as many axes as the array has");
+                     "indices must have as many axes as the array");
   Along a{Dims(x.ndim()), x.strides(), {indices, indices.strides(), x.shape()[at], x.strides()[at], false}};
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t n = x.shape()[d], m = indices.shape()[d];
@@ -63,13 +64,13 @@ std::string_view reduce_name(Reduce reduce) {
 }
 
 void require_reducible(const std::string& op, DType dtype, Reduce reduce) {
-  const bool fine = reduce == Reduce::set        ? true
-                    : reduce == Reduce::add      ? in(dtype, dtypes::numeric)
-                    : reduce == Reduce::multiply ? in(dtype, dtypes::reals)
-                                                 : in(dtype, dtypes::reals | dtypes::boolean);
-  if (fine) return;
+  const DTypeSet fine = reduce == Reduce::set        ? dtypes::all
+                        : reduce == Reduce::add      ? dtypes::numeric
+                        : reduce == Reduce::multiply ? dtypes::reals
+                                                     : dtypes::reals | dtypes::boolean;
+  if (in(dtype, fine)) return;
   throw DTypeError(op, "reduce=\"" + std::string(reduce_name(reduce)) + "\" of dtype " + std::string(name(dtype)),
-                   "convert the array with astype");
+                   "the dtype must be " + dtype_names(fine) + ". Convert the array with astype");
 }
 
 // The dtype of the array in which sums and extremes of a dtype are accumulated, and the one that the kernels take for
@@ -228,11 +229,12 @@ Array segments(Op op, const Array& src, const Array& index, int64_t count, Reduc
   OpCall call(op, {&src, &index}, stream);
   const std::string name(call.name());
   if (!in(src.dtype(), op_info(op).dtypes))
-    throw DTypeError(name, "got src of dtype " + std::string(stator::name(src.dtype())), "convert it with astype");
+    throw DTypeError(name, "got src of dtype " + std::string(stator::name(src.dtype())),
+                     "src must be " + dtype_names(op_info(op).dtypes) + ". Convert it with astype");
   require_indices(name, index);
   if (src.ndim() == 0 || index.ndim() != 1 || index.size() != src.shape()[0])
     throw ShapeError(name, "got index of shape " + str(index.shape()) + " for src of shape " + str(src.shape()),
-                     "give one index a row of src");
+                     "index must have one axis, with one element for each row of src");
   Dims shape = src.shape();
   shape[0] = count;
   checked_size(name, shape, itemsize(src.dtype()));

@@ -18,7 +18,7 @@ struct Range {
 // Python's slice.indices(extent).
 Range resolve(std::string_view op, const Index& index, int64_t extent) {
   const int64_t step = index.step;
-  if (step == 0) throw ValueError(std::string(op), "got a slice of step 0", "Step forwards or backwards");
+  if (step == 0) throw ValueError(std::string(op), "got a slice of step 0", "The step must not be 0");
   const int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? extent - 1 : extent;
   const auto clamp = [&](int64_t value) { return std::clamp(value < 0 ? value + extent : value, lowest, highest); };
   const int64_t start = index.has_start ? clamp(index.start) : step < 0 ? highest : lowest;
@@ -43,7 +43,7 @@ Array getitem(const Array& x, std::span<const Index> index) {
   if (ellipses > 1) throw IndexError(std::string(op), "got more than one ellipsis", "Write ... once");
   if (consumed > x.ndim()) {
     throw IndexError(std::string(op), "got " + std::to_string(consumed) + " indices for shape " + str(x.shape()),
-                     "Give at most one an axis");
+                     "Pass at most one index for each axis");
   }
   Dims shape, strides;
   int64_t offset = x.offset();

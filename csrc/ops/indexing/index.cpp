@@ -56,7 +56,7 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
   if (ellipses > 1) throw IndexError(op, "got more than one ellipsis", "Write ... once");
   if (consumed > x.ndim())
     throw IndexError(op, "got indices of " + std::to_string(consumed) + " axes for shape " + str(x.shape()),
-                     "Index each axis once");
+                     "Pass at most one index for each axis; a mask takes one for each of its axes");
   const int rest = x.ndim() - consumed;
   Index whole;
   whole.type = Index::Type::slice;
@@ -152,7 +152,9 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
     s.uses.push_back(std::move(use));
   }
   if (int(s.uses.size()) > params::Indexed::most_entries)
-    throw UnsupportedError(op, "got " + std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
+    throw UnsupportedError(
+        op, "got " + std::to_string(s.uses.size()) + " arrays of indices",
+        "at most " + std::to_string(params::Indexed::most_entries) + " are supported. Index in two steps");
   const auto add_axis = [&](int64_t extent, int64_t stride) {
     require_ndim(op, s.shape.size() + 1);
     s.shape.push_back(extent);

@@ -3,6 +3,7 @@
 #include <stator/movement.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/checks.hpp"
 #include "ops/collapse.hpp"
 #include "ops/indexing/plan.hpp"
 #include "ops/scalar.hpp"
@@ -17,13 +18,14 @@ namespace {
 
 void require_mask(const std::string& op, const Array& mask) {
   if (mask.dtype() != DType::bool_)
-    throw DTypeError(op, "got a mask of dtype " + std::string(name(mask.dtype())), "compare it first: x != 0");
+    throw DTypeError(op, "got a mask of dtype " + std::string(name(mask.dtype())),
+                     "a mask must be bool. Compare first: x != 0");
 }
 
 void require_dtype(const OpCall& call, DType dtype) {
   if (!in(dtype, op_info(call.op()).dtypes))
     throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(dtype)),
-                     "convert it with astype");
+                     "the dtype must be " + dtype_names(op_info(call.op()).dtypes) + ". Convert the array with astype");
 }
 
 // where(mask, value, x) in x's dtype, in one launch.
@@ -186,7 +188,7 @@ Array compress(const Array& condition, const Array& x, std::optional<int64_t> ax
   if (condition.size() > extent)
     throw ShapeError(
         op, "got a condition of " + std::to_string(condition.size()) + " for " + std::to_string(extent) + " slices",
-        "give at most one a slice");
+        "pass at most one element for each slice");
   return take(x, nonzero(condition, {}, stream)[0], axis, nullptr, stream);
 }
 
@@ -202,7 +204,7 @@ Array masked_select_backward(const Array& grad, const Array& mask, const Stream&
   require_dtype(call, grad.dtype());
   if (grad.ndim() != 1)
     throw ShapeError(std::string(call.name()), "got grad of shape " + str(grad.shape()),
-                     "pass the gradient of what masked_select gave, of one axis");
+                     "pass the gradient of masked_select's result, which has one axis");
   return spread(call, nullptr, mask, grad, stream);
 }
 

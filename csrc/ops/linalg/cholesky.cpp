@@ -11,7 +11,7 @@ using namespace detail;
 
 constexpr const char* not_positive = "is not positive definite";
 constexpr const char* not_positive_remedy =
-    "call solve(), which takes any matrix; a small multiple of the identity may help";
+    "call solve(), which takes any matrix, or add a small multiple of the identity";
 
 libs::Transposition library(Transpose how) { return static_cast<libs::Transposition>(how); }
 

@@ -107,7 +107,7 @@ LuFactor lu_factor(const Array& given, const Options& options, const Stream& str
             no_info(call, batch)};
   }
   const Factors f = factor(call, a, false);
-  if (options.check) verify(call, f.info, is_singular, "with check=False the factors have the zero pivot");
+  if (options.check) verify(call, f.info, is_singular, "pass check=False for factors with a zero pivot");
   return {f.lu, f.pivots, f.info};
 }
 
@@ -162,7 +162,8 @@ Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& gi
   Array lu = operand(call, given_lu);
   require_square(call, lu);
   if (!in(given_pivots.dtype(), dtypes::integers))
-    throw DTypeError(op, "got pivots of " + std::string(name(given_pivots.dtype())), "pass those of lu_factor");
+    throw DTypeError(op, "got pivots of " + std::string(name(given_pivots.dtype())),
+                     "pivots must be integers. Pass those of lu_factor");
   if (!(given_pivots.shape() == vector_shape(batch_of(lu), rows(lu))))
     throw ShapeError(op, "got pivots of shape " + str(given_pivots.shape()) + " beside factors of " + str(lu.shape()),
                      "pass those of lu_factor");

@@ -285,7 +285,8 @@ Array cross(const Array& a, const Array& b, int64_t axis, const Stream& stream) 
     throw ShapeError(op, "got vectors of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the axis must have 3 elements in both");
   const DType dtype = promote(a.dtype(), b.dtype());
-  if (!in(dtype, dtypes::numeric)) throw DTypeError(op, "got vectors of bool", "convert them with astype");
+  if (!in(dtype, dtypes::numeric))
+    throw DTypeError(op, "got vectors of bool", "vectors must be of numbers. Convert them with astype");
   const Array out = call.empty(shape, dtype), x = broadcast_to(a, shape), y = broadcast_to(b, shape);
   if (out.size() == 0) return out;
   call.reads(a);

@@ -149,7 +149,7 @@ void verify(const OpCall& call, const Array& info, const char* what, const char*
     throw LinAlgError(std::string(call.name()), int64_t(i),
                       which + (bad ? std::string(" holds NaN or infinity")
                                    : std::string(" ") + what + " (info " + std::to_string(values[i]) + ")"),
-                      bad ? "with check=False the results of such matrices are NaN" : remedy);
+                      bad ? "pass finite matrices, or check=False, with which their results are NaN" : remedy);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 using namespace detail;
 
 constexpr const char* diverged = "has no decomposition: the iteration did not converge";
-constexpr const char* diverged_remedy = "scale the matrix, or check it";
+constexpr const char* diverged_remedy = "scale the matrix, or pass check=False, with which its results are NaN";
 
 DType complex_of(DType d) { return real_part(d) == DType::float32 ? DType::complex64 : DType::complex128; }
 // From here on Jacobi rotations take several times as long as LAPACK, where nothing runs in parallel.

@@ -43,7 +43,7 @@ CtcLoss samples_of(OpCall& call, const Array* grad, const Array& x, const Array&
                        "pass a length for each sample, shape (samples,)");
   if (o.blank < 0 || o.blank >= p.classes)
     throw ValueError(op, "blank=" + std::to_string(o.blank) + " of " + std::to_string(p.classes) + " classes",
-                     "pass the number of a class");
+                     "the blank must be a class, from 0 to " + std::to_string(p.classes - 1));
   const Reduction reduction = reduction_of(call, o.reduction);
   p.each = reduction == Reduction::none;
   p.mean = reduction == Reduction::mean;

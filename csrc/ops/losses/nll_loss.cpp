@@ -44,7 +44,7 @@ Rows rows_of(OpCall& call, const Array* grad, const Array& x, const Array& targe
   if (o.weight) {
     if (o.weight->ndim() != 1 || o.weight->shape()[0] != p.classes)
       throw ShapeError(op, "got weight " + str(o.weight->shape()) + " for log_probs " + str(x.shape()),
-                       "pass one weight a class, shape (classes,)");
+                       "pass one weight for each class, shape (" + std::to_string(p.classes) + ",)");
     check_dtype(call, *o.weight, "weight", x);
     p.weights = o.weight->data_ptr();
     p.weight_stride = o.weight->strides()[0];

@@ -29,7 +29,7 @@ void check_same(const OpCall& call, const Array& a, const char* what, const Arra
 void check_grad(const OpCall& call, const Array& grad, const Dims& result, const Array& input) {
   if (!(grad.shape() == result))
     throw ShapeError(std::string(call.name()),
-                     "grad " + str(grad.shape()) + " where the forward's result is " + str(result),
+                     "got grad " + str(grad.shape()) + " for a result of shape " + str(result),
                      "pass the gradient of the loss, with its reduction");
   check_dtype(call, grad, "grad", input);
 }

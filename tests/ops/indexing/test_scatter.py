@@ -195,7 +195,7 @@ def test_errors_name_the_rule_and_the_next_call_works(be):
         (DTypeError, "add", lambda: stator.scatter_add(be.ones((3, 4), dtype="bool"), 1, i, True)),
         (DTypeError, "values of dtype", lambda: stator.scatter_add(be.ones((3, 4), dtype="int32"), 1, i, x[:, :2])),
         (ShapeError, "one axis", lambda: stator.index_add(x, 0, i, 1.0)),
-        (ShapeError, "one index a row", lambda: stator.segment_sum(x, i[0], 3)),
+        (ShapeError, "one element for each row", lambda: stator.segment_sum(x, i[0], 3)),
         (ShapeError, "negative extent", lambda: stator.segment_sum(x, i[:, 0], -1)),
         (DTypeError, "src of dtype", lambda: stator.segment_mean(i, i[:, 0], 2)),
     ):
