@@ -156,7 +156,8 @@ def test_operations_go_to_the_extension_of_the_name(extensions, log, backend):
 def test_what_is_no_extension_and_a_name_that_is_taken_are_refused(extensions, log):
     with pytest.raises(ExtensionError) as caught:
         extensions.register(object())
-    assert all(name in str(caught.value) for name in ("extension_name", "initialize", "handle_operation"))
+    names = "extension_name extension_version is_compatible_with initialize shutdown capabilities handle_operation"
+    assert all(name in str(caught.value) for name in names.split())
     (first,) = add(extensions, log, ["a"])
     with pytest.raises(InvalidValueError, match="already"):
         extensions.register(Extension("a", log))

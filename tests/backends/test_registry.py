@@ -120,6 +120,14 @@ def test_all_that_is_wrong_is_said_at_once(registry, fake):
     assert all(word in str(caught.value) for word in ("priority", "metadata", "create"))
 
 
+def test_metadata_has_eight_fields():
+    given = {"name": "a", "version": "1.2", "description": "d", "author": "b", "license": "MIT"}
+    lists = {"supported_architectures": ["x86-64"], "required_features": ["AVX2"], "optional_features": ("AMX", "F16C")}
+    found = ProviderMetadata(**given, **lists)
+    assert {name: getattr(found, name) for name in given} == given
+    assert {name: getattr(found, name) for name in lists} == {name: tuple(values) for name, values in lists.items()}
+
+
 def test_metadata_names_every_field_of_a_wrong_type():
     with pytest.raises(DTypeError) as caught:
         ProviderMetadata(name=3, version="1", required_features="AVX2", optional_features=[1])

@@ -1,5 +1,6 @@
 """What an open backend says of its device, hints and ops."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,40 @@ def test_a_backend_knows_the_devices_of_its_type(be):
     assert {each.type for each in adapt(be).devices()} == {adapt(be).backend_type()}
     assert adapt(be).is_device_available(be.device.index)
     assert not adapt(be).is_device_available(99)
+
+
+def test_the_name_is_that_of_the_device(be):
+    assert adapt(be).name == be.device_name == str(be.device)
+    assert be.device_name in repr(adapt(be))
+
+
+def test_a_device_is_opened_by_its_index(be):
+    with adapt(be).create_device(be.device.index) as other:
+        assert other is not be and other.device == be.device
+        assert other.ones(2).tolist() == [1, 1]
+    for index in (99, -1):
+        with pytest.raises(errors.DeviceUnavailableError, match=r"^BackendAdapter\.create_device: .*does not exist"):
+            adapt(be).create_device(index)
+    with pytest.raises(errors.DTypeError, match=r"^BackendAdapter\.create_device: Got index of type float"):
+        adapt(be).create_device(0.5)
+
+
+def test_no_array_is_larger_than_the_largest_buffer(be):
+    largest = be.devices.capabilities().max_buffer_size
+    assert largest == be.devices.properties()["total_memory"]
+    with pytest.raises(errors.OutOfMemoryError):
+        be.empty(largest + 1, dtype="uint8")
+
+
+def test_calls_return_before_their_work_where_it_is_asynchronous(be):
+    go = threading.Event()
+    with be.stream(1) as stream:
+        stream.add_callback(go.wait)
+        y = be.ones(1000) + 1
+    waiting = not stream.done()
+    go.set()
+    assert waiting and be.devices.capabilities().supports_async
+    assert (y.to_numpy() == 2).all()
 
 
 def test_every_precision_mode_says_what_it_means(be):

@@ -1,6 +1,7 @@
 """Work that is captured and launched as a graph."""
 
 import gc
+import re
 
 import numpy as np
 import pytest
@@ -345,6 +346,30 @@ def test_a_graph_is_drawn_with_what_orders_its_calls(be):
     drawn = graph.to_dot()
     assert 'n0 [label="add"]' in drawn and "loop: while" in drawn
     assert "n0 -> n2" in drawn and "n1 -> n2" in drawn and "n0 -> n1" not in drawn
+
+
+def edges(graph):
+    return sorted((int(a), int(b)) for a, b in re.findall(r"n(\d+) -> n(\d+);", graph.to_dot()))
+
+
+def test_a_graph_has_no_edges_but_those_that_its_calls_need(be):
+    x = be.ones(4)
+    with be.capture() as independent:
+        apart = [x + n for n in range(3)]
+    with be.capture() as diamond:
+        top = x + 1
+        left, right = top * 2, top * 3
+        bottom = left - right
+    with be.capture() as chain:
+        first = x + 1
+        second = first * 2
+        third = second - 3
+    assert edges(independent) == []
+    assert edges(diamond) == [(0, 1), (0, 2), (1, 3), (2, 3)]
+    assert edges(chain) == [(0, 1), (1, 2)]
+    for graph in (independent, diamond, chain):
+        graph.launch()
+    assert [y.tolist()[0] for y in (*apart, bottom, third)] == [1, 2, 3, -2, 1]
 
 
 def test_graphs_beyond_the_limit_are_dropped_the_oldest_first(be):

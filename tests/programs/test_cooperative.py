@@ -109,6 +109,7 @@ def test_a_refused_launch_is_no_launch(cuda, centre):
 
 def test_the_cpu_has_no_cooperative_launch(cpu):
     assert not cpu.programs.supports_cooperative()
+    assert not cpu.devices.capabilities().grid_sync
     with pytest.raises(DTypeError, match="kernel of type function"):
         cpu.programs.launch_cooperative(lambda: None, (1, 1))
     with pytest.raises(InvalidValueError, match="launched=3"):

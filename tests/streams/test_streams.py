@@ -139,6 +139,16 @@ def test_an_array_of_another_backend_has_the_same_values(be, cpu, count):
     assert x.to_device("cpu").to_numpy().tolist() == values.tolist()
 
 
+def test_the_first_stream_is_current_outside_a_with_block(be):
+    assert be.current_stream.index == 0
+    with be.stream(1):
+        assert be.current_stream.index == 1
+        with be.stream(2):
+            assert be.current_stream.index == 2
+        assert be.current_stream.index == 1
+    assert be.current_stream.index == 0
+
+
 def test_a_stream_that_was_waited_for_has_finished(be):
     filled(be, 1, 2.0)
     be.stream(1).synchronize()

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from stator._array import Array
 from stator._device import Device, is_available
 from stator.backend import Backend
-from stator.errors import BackendClosedError, BackendMismatchError, DTypeError, StatorError, convert_error, renamed
+from stator.errors import (
+    BackendClosedError,
+    BackendMismatchError,
+    DeviceUnavailableError,
+    DTypeError,
+    StatorError,
+    convert_error,
+    renamed,
+)
 from stator.graphs import Graph
 from stator.graphs.graphs import GraphFunction
 from stator.hardware import BackendType, DeviceInfo, get_devices_by_type
@@ -94,8 +102,19 @@ class BackendAdapter:
         return tuple(each for each in get_devices_by_type(self.device_type()) if each.provider == "stator")
 
     def create_device(self, index: int) -> Backend:
-        """A new backend on the device of the index, of the backend's type."""
+        """A new backend on the device of the index and the backend's type. DeviceUnavailableError if there is none."""
+        op = "BackendAdapter.create_device"
         kind = self.backend.device.type
+        try:
+            found = self.is_device_available(index)
+        except DTypeError as error:
+            raise renamed(error, op) from None
+        if not found:
+            raise DeviceUnavailableError(
+                f"The device {kind}:{index} does not exist, the number of devices is {self.device_count()}",
+                op=op,
+                remedy="Use a lower index, or check CUDA_VISIBLE_DEVICES." if kind == "cuda" else "Use index 0.",
+            )
         return Backend(kind if kind == "cpu" else Device(kind, index))
 
     def device_count(self) -> int:
