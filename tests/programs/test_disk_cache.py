@@ -203,6 +203,14 @@ def test_a_folder_that_others_write_into_is_not_used(cache, mode):
     assert entries(cache) == ["a.code"]
 
 
+def test_a_folder_of_another_user_is_not_used(cache, monkeypatch):
+    cache.put("a", b"code")
+    monkeypatch.setattr(os, "geteuid", lambda: cache.folder.stat().st_uid + 1)
+    with pytest.warns(RuntimeWarning, match="other users may write into it"):
+        assert cache.get("a") is None
+    assert cache.size() == 0
+
+
 def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.setenv("STATOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("STATOR_CACHE_SIZE", "2 MiB")
