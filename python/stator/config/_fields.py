@@ -84,6 +84,8 @@ def _path(value: object) -> str:
         path = None
     if not isinstance(path, str) or not path or "\0" in path:
         raise Wrong("it is the path of a folder", "Give the path as text that is not empty.")
+    if not path.isascii() and path.encode(errors="replace").decode() != path:
+        raise Wrong("a path has no lone surrogates", "Give the path as text of Unicode characters.")
     return path
 
 

@@ -6,7 +6,6 @@ A file is a zip archive without compression: program.json, and the bytes of each
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import zipfile
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from stator._array import Array
 from stator._pickling import bytes_of
 from stator._version import __version__
+from stator.config._file_paths import file_path
 from stator.errors import CaptureError, DTypeError
 from stator.graphs import _graph
 from stator.graphs._graph import flatten
@@ -32,7 +32,7 @@ _SAVE, _LOAD = "Graph.save", "Backend.graphs.load"
 
 def save_function(function: GraphFunction[Any, Any], path: Any, args: Any, kwargs: Any) -> None:
     """What GraphFunction.save does."""
-    to = _path(path, _SAVE)
+    to = file_path(path, _SAVE)
     backend = function._backend_of(flatten((args, kwargs))[0])
     with capture(backend, None, record=True) as graph:
         result = function._function(*args, **kwargs)
@@ -48,7 +48,7 @@ def save_graph(graph: _graph.Graph, path: Any, inputs: Any, outputs: Any) -> Non
             if not isinstance(x, Array):
                 raise DTypeError(f"{name} has a {type(x).__name__}", op=_SAVE, remedy="Give a list of arrays.")
     result = outputs[0] if len(outputs) == 1 else tuple(outputs)
-    _write(graph, _path(path, _SAVE), tuple(inputs), {}, result, "graph")
+    _write(graph, file_path(path, _SAVE), tuple(inputs), {}, result, "graph")
 
 
 def load_graph(backend: Backend, path: Any, max_graphs: int, max_bytes: int | None) -> GraphFunction[Any, Any]:
@@ -56,7 +56,7 @@ def load_graph(backend: Backend, path: Any, max_graphs: int, max_bytes: int | No
     whole(max_graphs, _LOAD, "max_graphs", 1)
     if max_bytes is not None:
         whole(max_bytes, _LOAD, "max_bytes")
-    text, constants = read(_path(path, _LOAD))
+    text, constants = read(file_path(path, _LOAD))
     program = Program(backend, text, constants)
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -64,13 +64,6 @@ def load_graph(backend: Backend, path: Any, max_graphs: int, max_bytes: int | No
 
     function.__name__ = program.name
     return GraphFunction(function, backend, max_graphs, max_bytes, has_out=program.takes_out)
-
-
-def _path(path: Any, op: str) -> Path:
-    try:
-        return Path(os.fsdecode(path))
-    except TypeError:
-        raise DTypeError(f"Got path of type {type(path).__name__}", op=op, remedy="Give the path of a file.") from None
 
 
 def _write(graph: _graph.Graph, path: Path, args: Any, kwargs: Any, result: Any, name: str) -> None:

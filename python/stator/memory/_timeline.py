@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from stator.config._file_paths import file_path
 from stator.errors import DTypeError, InvalidValueError
 from stator.memory._arguments import whole_number
 
@@ -79,11 +79,5 @@ def memory_timeline(backend: Backend, path: str | os.PathLike[str]) -> None:
     """What Backend.memory.timeline does."""
     from stator.memory._timeline_page import page
 
-    op = "Backend.memory.timeline"
-    text = page(memory_snapshot(backend), backend.device_name)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except TypeError:
-        raise DTypeError(f"Got path of type {type(path).__name__}", op=op, remedy="Give the path of a file.") from None
-    except ValueError as error:
-        raise InvalidValueError(f"path={path!r}: {error}", op=op, remedy="Give the path of a file.") from None
+    to = file_path(path, "Backend.memory.timeline")
+    to.write_text(page(memory_snapshot(backend), backend.device_name), encoding="utf-8")

@@ -166,7 +166,7 @@ def compile_program(
         if isinstance(source, bytes):
             program = _program.load_code(backend, source, names)
         elif _is_ptx(source):
-            program = _program.load_code(backend, source.encode(), names)
+            program = _program.load_code(backend, source.encode(errors="backslashreplace"), names)
         else:
             program = _compiled(backend, source, names, tuple(options))
         programs.put(key, program)

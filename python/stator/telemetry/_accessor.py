@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from stator import fft, linalg
 from stator._accessor import Accessor
 from stator._backend import Entered, memory_stats
+from stator.config._file_paths import file_path
 from stator.errors import DTypeError, InvalidValueError, require_open
 from stator.graphs.graphs import totals
 from stator.monitor import _figures, _snapshot
@@ -120,8 +120,9 @@ class Telemetry(Accessor):
         """Writes a trace of the calls of a `with` block, which ui.perfetto.dev and chrome://tracing show.
 
         A JSON file: the calls of each thread, and their work in each stream of the device. Synchronises at both ends
-        of the block. Holds the first 1,048,576 calls; otherData says how many more there were. OSError where the file
-        cannot be written, InvalidValueError inside another profile.
+        of the block. Holds the first 1,048,576 calls; otherData says how many more there were.
+        Raises: OSError where the file cannot be written, DTypeError for what is no path, InvalidValueError inside
+        another profile and for a path with a NUL or a lone surrogate.
 
         >>> with be.telemetry.profile(path):
         ...     y = be.ones(3) + 1
@@ -129,13 +130,7 @@ class Telemetry(Accessor):
         ...     "add" in file.read()
         True
         """
-        try:
-            found = os.fspath(path)
-        except TypeError:
-            raise DTypeError(
-                f"Got path={type(path).__name__}", op="Backend.telemetry.profile", remedy="Give the path of a file."
-            ) from None
-        return Profile(self._backend, found)
+        return Profile(self._backend, file_path(path, "Backend.telemetry.profile"))
 
     def sync_debug(self, mode: Literal["warn", "error"] | None) -> AbstractContextManager[None]:
         """Reports calls that make the host wait for the device: as a RuntimeWarning, an error, or not at all (None).
@@ -211,15 +206,9 @@ class Telemetry(Accessor):
         snapshots. Called again, it replaces the previous thread; a closed backend ends it at the next sample.
         """
         seconds = checked_interval(interval)
-        try:
-            path = None if snapshot is None else Path(snapshot).absolute()
-        except TypeError:
-            raise DTypeError(
-                f"Got snapshot of type {type(snapshot).__name__}",
-                op="Backend.telemetry.enable_monitoring",
-                remedy="Give the path of a file.",
-            ) from None
-        require_open(self._backend, "Backend.telemetry.enable_monitoring")
+        op = "Backend.telemetry.enable_monitoring"
+        path = None if snapshot is None else file_path(snapshot, op, "snapshot").absolute()
+        require_open(self._backend, op)
         monitor_of(self._backend).start(seconds, path)
 
     def disable_monitoring(self) -> None:

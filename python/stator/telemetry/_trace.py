@@ -13,13 +13,15 @@ from stator.telemetry import _telemetry
 from stator.telemetry._figures import NO_CALL
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from stator._backend import Backend
 
 
 class Profile(Entered):
     """What Backend.telemetry.profile() returns."""
 
-    def __init__(self, backend: Backend, path: str) -> None:
+    def __init__(self, backend: Backend, path: Path) -> None:
         super().__init__(partial(_telemetry.begin_trace, backend), partial(_telemetry.end_trace, backend))
         self._backend, self._path = backend, path
 
