@@ -9,7 +9,7 @@ from scipy import stats
 
 import stator
 import stator.numpy as snp
-from stator.errors import StatorError
+from stator.errors import DTypeError, InvalidValueError, StatorError
 
 
 @pytest.fixture
@@ -241,6 +241,41 @@ def test_what_numpy_refuses_is_refused_alike(rng, name, args):
     with pytest.raises(wanted.type) as found:
         getattr(rng, name)(*args)
     assert isinstance(found.value, StatorError)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("uniform", (-1e308, 1e308)),
+        ("uniform", (0, float("inf"))),
+        ("normal", (10**400, 1)),
+        ("exponential", (10**400,)),
+        ("gamma", (1, 10**400)),
+        ("triangular", (0, 1, 10**400)),
+        ("binomial", (float("inf"), 0.5)),
+        ("binomial", (2**63, 0.5)),
+        ("multinomial", (float("inf"), [0.5, 0.5])),
+        ("hypergeometric", (float("inf"), 1, 1)),
+        ("integers", (0, 2**70)),
+    ],
+)
+def test_numbers_out_of_range_are_errors_of_stator(rng, name, args):
+    with pytest.raises(InvalidValueError, match=rf"^random\.{name}: ") as found:
+        getattr(rng, name)(*args)
+    assert len(str(found.value)) < 300
+    assert name == "integers" or isinstance(found.value, OverflowError)
+
+
+@pytest.mark.parametrize("size", [1.5, (2, 1.5), "ab"])
+def test_sizes_must_be_integers(rng, size):
+    with pytest.raises(DTypeError, match=r"^random\.normal: .*sequence of integers"):
+        rng.normal(float("inf"), 1, size)
+
+
+@pytest.mark.parametrize("a", [float("inf"), float("nan"), 2.5])
+def test_choice_of_a_number_takes_integers(rng, a):
+    with pytest.raises(InvalidValueError, match=r"^random\.choice: Got a="):
+        rng.choice(a)
 
 
 def test_numpy_arrays_of_parameters_are_refused(rng):

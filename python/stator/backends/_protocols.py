@@ -45,7 +45,7 @@ class ProviderMetadata:
             raise DTypeError(
                 f"These fields are of a wrong type: {', '.join(wrong)}",
                 op="ProviderMetadata",
-                remedy="The last three fields are tuples or lists of strings, the others strings.",
+                remedy="Pass tuples or lists of strings as the last three fields, and strings as the others.",
             )
 
 

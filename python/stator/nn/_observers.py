@@ -16,10 +16,11 @@ __all__ = ["HistogramObserver", "MinMaxObserver"]
 
 
 class MinMaxObserver:
-    """The smallest and largest elements of all arrays that were observed, or per index of an axis.
+    """The minimum and maximum of all observed arrays, or of each index along an axis, as .min and .max.
 
-    averaging_constant: min and max move by that part of the way to those of each array instead. The other options are
-    those of quantization_parameters. Nothing waits for the device.
+    averaging_constant: the factor of exponential moving averages of min and max over the arrays, as
+    min + averaging_constant * (new min - min); None keeps the extremes. The other options are those of
+    quantization_parameters. Does not synchronise.
 
     >>> observer = stator.nn.MinMaxObserver(dtype="uint8")
     >>> observer.observe(be.asarray([-1.0, 0.5]))
@@ -39,11 +40,13 @@ class MinMaxObserver:
         self.max: Array | None = None
 
     def observe(self, x: Array, /) -> None:
-        """Takes in x. Asynchronous, one launch; the first time two more, which make min and max."""
+        """Updates min and max with the elements of x. Asynchronous: one launch, on the first call three."""
         low, high = self.min, self.max
         if low is None or high is None:
-            along = None if self.axis is None or not -_array(x).ndim <= self.axis < x.ndim else self.axis
-            kind = "float64" if _array(x).dtype == "float64" else "float32"
+            along = (
+                None if self.axis is None or not -_array(x, "MinMaxObserver").ndim <= self.axis < x.ndim else self.axis
+            )
+            kind = "float64" if _array(x, "MinMaxObserver").dtype == "float64" else "float32"
             low, high = _nothing(x, () if along is None else (x.shape[along],), kind)
         observe_range(x, low, high, axis=self.axis, averaging_constant=self.averaging_constant)
         self.min, self.max = low, high
@@ -54,9 +57,9 @@ class MinMaxObserver:
 
 
 class HistogramObserver:
-    """A histogram of all arrays that were observed, over a range that grows, and the range of least error in it.
+    """A histogram of all observed arrays over a growing range, from which parameters() takes the range of least error.
 
-    The options are those of quantization_parameters. Nothing waits for the device.
+    bins: the number of bins. The other options are those of quantization_parameters. Does not synchronise.
 
     >>> observer = stator.nn.HistogramObserver(bins=64)
     >>> observer.observe(be.asarray([-1.0, 0.5, 2.0]))
@@ -75,10 +78,10 @@ class HistogramObserver:
         self.max: Array | None = None
 
     def observe(self, x: Array, /) -> None:
-        """Takes in the finite elements of x. Asynchronous, three launches, and the first time those of the arrays."""
+        """Adds the finite elements of x to the histogram. Asynchronous: three launches, on the first call more."""
         counts, low, high = self.histogram, self.min, self.max
         if counts is None or low is None or high is None:
-            counts = zeros((self.bins,), dtype="float32", device=_array(x).backend)
+            counts = zeros((self.bins,), dtype="float32", device=_array(x, "HistogramObserver").backend)
             low, high = _nothing(x, (), "float32")
         observe_histogram(x, counts, low, high)
         self.histogram, self.min, self.max = counts, low, high
@@ -90,9 +93,13 @@ class HistogramObserver:
         return quantization_parameters(*histogram_range(self.histogram, low, high), **_given(self.options))
 
 
-def _array(x: object) -> Array:
+def _array(x: object, name: str) -> Array:
     if not isinstance(x, Array):
-        raise DTypeError(f"Expected an Array, got {type(x).__name__}", op="nn.observe", remedy="Make one by asarray().")
+        raise DTypeError(
+            f"Expected an Array, got {type(x).__name__}",
+            op=f"nn.{name}.observe",
+            remedy="Convert it with stator.asarray().",
+        )
     return x
 
 
@@ -109,6 +116,6 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 def _known(low: Array | None, high: Array | None, name: str) -> tuple[Array, Array]:
     if low is None or high is None:
         raise InvalidValueError(
-            "Nothing was observed yet", op=f"nn.{name}.parameters", remedy="Call observe() with an array first."
+            "No array was observed yet", op=f"nn.{name}.parameters", remedy="Call observe() with an array first."
         )
     return low, high

@@ -78,7 +78,11 @@ def asarray_chkfinite(a: Any, dtype: DTypeLike = None, order: str | None = None)
     """As asarray, with ValueError where an element is NaN or infinite. Synchronises."""
     x = asarray(a, dtype, order)
     if x.dtype.kind in "fc" and not bool(stator.all(stator.isfinite(x))):
-        raise InvalidValueError("Array must not contain infs or NaNs", op="asarray_chkfinite", remedy="Replace them.")
+        raise InvalidValueError(
+            "Array must not contain infs or NaNs",
+            op="asarray_chkfinite",
+            remedy="Replace them, such as with nan_to_num().",
+        )
     return x
 
 

@@ -150,7 +150,7 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
     count = len(condlist)
     conditions = _convert.arrays("select", *condlist)
     if any(c.dtype.name != "bool" for c in conditions):
-        raise DTypeError("A condition is not bool", op="select", remedy="Compare, or use astype(bool).")
+        raise DTypeError("Conditions must be of bool", op="select", remedy="Convert them with astype(bool).")
     values = _convert.arrays("select", *conditions, *choicelist, default)[count:]
     strong = [v.dtype for v, given in zip(values, [*choicelist, default], strict=True) if not _convert.is_number(given)]
     weak = [given for given in [*choicelist, default] if _convert.is_number(given)]
@@ -262,7 +262,7 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     if x.ndim < 2:
         raise ShapeError("The array must be at least 2-d", op="fill_diagonal", remedy="Give a matrix.")
     if x.ndim > 2 and len(set(x.shape)) > 1:
-        raise ShapeError(f"shape {x.shape}", op="fill_diagonal", remedy="All lengths must be equal.")
+        raise ShapeError(f"shape {x.shape}", op="fill_diagonal", remedy="Pass an array whose axes have equal lengths.")
     columns = x.shape[1]
     if x.ndim == 2:
         step = columns + 1

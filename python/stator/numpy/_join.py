@@ -97,7 +97,9 @@ def block(arrays: Any) -> Array:
     def check(value: Any, depth: int) -> None:
         if isinstance(value, list) != (depth > 0) or (depth and not value):
             raise InvalidValueError(
-                "The lists have different depths or are empty", op="block", remedy="Nest them alike."
+                "The lists have different depths or are empty",
+                op="block",
+                remedy="Pass lists that are nested to the same depth.",
             )
         for entry in value if depth else ():
             check(entry, depth - 1)

@@ -243,7 +243,7 @@ def polyfit(
     if cov != "unscaled":
         if at.shape[0] <= order:
             raise InvalidValueError(
-                f"{at.shape[0]} points for {order} coefficients", op="polyfit", remedy="cov needs more points."
+                f"{at.shape[0]} points for {order} coefficients", op="polyfit", remedy="Pass more points, or cov=False."
             )
         factor = residuals / (at.shape[0] - order)
         return coefficients, base * factor if values.ndim == 1 else base[:, :, None] * factor

@@ -110,7 +110,7 @@ def _product(
     """of(x1, x2) over the axes named; cores: how many axes the arguments and the result are matrices or vectors of."""
     factors = _factors(op, x1, x2, dtype)
     if keepdims and cores != (1, 1, 0):
-        raise DTypeError("keepdims=True", op=op, remedy="Only vecdot has it.")
+        raise DTypeError("Got keepdims=True", op=op, remedy="Omit it; only vecdot has it.")
     least = (1, 1) if op == "matmul" else cores
     if any(x.ndim < n for x, n in zip(factors, least, strict=False)):
         raise InvalidValueError(f"Shapes {factors[0].shape} and {factors[1].shape}", op=op, remedy="Give more axes.")
@@ -216,7 +216,7 @@ def _letters(axes: Sequence[Any], op: str) -> str:
         elif isinstance(k, (int, np.integer)) and 0 <= k < 52:
             text += chr(ord("A") + int(k)) if k < 26 else chr(ord("a") + int(k) - 26)
         else:
-            raise InvalidValueError(f"The axis {k!r}", op=op, remedy="Number axes from 0 to 51, or use Ellipsis.")
+            raise InvalidValueError(f"Got axis {k!r}", op=op, remedy="Pass axes from 0 to 51, or Ellipsis.")
     return text
 
 
@@ -269,7 +269,9 @@ def apply_along_axis(func1d: Any, axis: int, arr: ArrayLike, *args: Any, **kwarg
     moved = stator.moveaxis(x, at, -1)
     places = list(np.ndindex(moved.shape[:-1]))
     if not places:
-        raise InvalidValueError(f"An array of shape {x.shape}", op=op, remedy="The other axes need elements.")
+        raise InvalidValueError(
+            f"An array of shape {x.shape}", op=op, remedy="Pass an array whose other axes have elements."
+        )
     results = [_result(func1d(moved[place], *args, **kwargs), x, op) for place in places]
     if len({r.shape for r in results}) > 1:
         raise InvalidValueError("Results of several shapes", op=op, remedy="func1d must return one shape.")

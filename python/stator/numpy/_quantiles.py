@@ -140,7 +140,9 @@ def _quantile(
     host = None if isinstance(q, Array) else np.asarray(q, np.float64) / scale
     if host is not None and not bool(np.all((host >= 0) & (host <= 1))):
         raise InvalidValueError(
-            f"{op.removeprefix('nan').capitalize()}s must be in the range [0, {scale:g}]", op=op, remedy="Give others."
+            f"{op.removeprefix('nan').capitalize()}s must be in the range [0, {scale:g}]",
+            op=op,
+            remedy=f"Pass numbers from 0 to {scale:g}.",
         )
     if x.size == 0:
         shape = stator.sum(x, axis=axis, keepdims=keepdims).shape

@@ -22,7 +22,7 @@ def _plain(x: Array, axis: int | None) -> tuple[Array, int]:
 
 def _no_fields(order: Any, op: str) -> None:
     if order is not None:
-        raise InvalidValueError(f"order={order!r}", op=op, remedy="There are no fields; leave order= out.")
+        raise InvalidValueError(f"order={order!r}", op=op, remedy="Omit it; dtypes of stator have no fields.")
 
 
 @differs(STABLE)

@@ -137,7 +137,7 @@ def _bins(bins: Any, op: str) -> Any:
     if isinstance(bins, (int, np.integer)) and bins < 1:
         raise InvalidValueError(f"bins={bins!r}", op=op, remedy="Give at least 1.")
     if isinstance(bins, (list, tuple)) and any(a > b for a, b in pairwise(bins)):
-        raise InvalidValueError("bins must increase monotonically", op=op, remedy="Sort them.")
+        raise InvalidValueError("bins must increase monotonically", op=op, remedy="Sort the bins.")
     return bins
 
 
@@ -151,7 +151,7 @@ def _edges(x: Array, bins: Any, span: Any, op: str) -> Array:
         if not (math.isfinite(first) and math.isfinite(last)):
             raise InvalidValueError(f"range={span!r} is not finite", op=op, remedy="Give numbers.")
         if first > last:
-            raise InvalidValueError("max must be larger than min in range parameter", op=op, remedy="Swap them.")
+            raise InvalidValueError("max must be larger than min in range parameter", op=op, remedy="Swap min and max.")
         ends = stator.asarray([first, last], device=x.backend)
     elif x.size == 0:
         ends = stator.asarray([0.0, 1.0], device=x.backend)
@@ -307,5 +307,5 @@ def _increases(edges: Array) -> bool:
     wrong = stator.any(stator.where(up, stator.greater(before, after), stator.less(before, after)))
     increases, disordered = stator.stack([up, wrong]).tolist()
     if disordered:
-        raise InvalidValueError("bins must increase or decrease monotonically", op="digitize", remedy="Sort them.")
+        raise InvalidValueError("bins must increase or decrease monotonically", op="digitize", remedy="Sort the bins.")
     return bool(increases)

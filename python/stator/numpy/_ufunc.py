@@ -208,7 +208,9 @@ class ufunc:
     def _binary(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
             raise InvalidValueError(
-                f"{method} of {self.__name__}", op=f"{self.__name__}.{method}", remedy="Two operands, one result."
+                f"{method} must be of a function of two operands and one result",
+                op=f"{self.__name__}.{method}",
+                remedy=f"Call {self.__name__}, or {method} of a function such as add.",
             )
 
     def reduce(
@@ -232,7 +234,9 @@ class ufunc:
         axes = _convert.axes(_convert.axis_or_none(axis, x), x.ndim, op)
         kind = reduction_dtype(self.__name__, x.dtype, _convert.dtype_or_none(dtype))
         if len(axes) > 1 and self.__name__ not in ASSOCIATIVE:
-            raise InvalidValueError(f"axis={axis!r}", op=op, remedy="The order matters: give one axis.")
+            raise InvalidValueError(
+                f"axis={axis!r}", op=op, remedy="Pass one axis, since the order of the elements matters."
+            )
         mask = None
         if where is not True:
             if initial is None and self.identity is None:

@@ -26,7 +26,9 @@ def read_selected(backend: Backend, x: Array, mask: ArrayLike) -> np.ndarray[Any
         raise under_name(error, op) from None
     chosen = array_of(backend, chosen, op, "mask")
     if chosen.dtype.name != "bool":
-        raise DTypeError(f"The mask is of {chosen.dtype.name}", op=op, remedy="Compare, or convert it to bool.")
+        raise DTypeError(
+            f"The mask must be of bool, got {chosen.dtype.name}", op=op, remedy="Convert it with astype(bool)."
+        )
     if chosen.ndim == 0 or chosen.shape != x.shape[: chosen.ndim]:
         raise ShapeError(
             f"The mask has the shape {chosen.shape}, and x {x.shape}",

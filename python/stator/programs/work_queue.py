@@ -249,7 +249,7 @@ class WorkQueue:
         op = "WorkQueue.put"
         record = records_of(item, self.item, op)
         if record.ndim:
-            raise DTypeError(f"The item has the shape {record.shape}", op=op, remedy="Put one item after the other.")
+            raise DTypeError(f"The item has the shape {record.shape}", op=op, remedy="Pass one item per call.")
         if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
             raise InvalidValueError(f"timeout={timeout!r}", op=op, remedy="Give seconds, or None.")
         if not isinstance(block, (bool, np.bool_)):

@@ -70,7 +70,7 @@ class ScopedResource(Generic[T]):
         raise ResourceClosedError(
             "The resource was taken or cleaned up",
             op=f"{type(self).__name__}.{method}",
-            remedy="Ask is_available() first, or use it before the end of its scope or backend.",
+            remedy="Check is_available() first, or use it before the end of its scope or backend.",
         )
 
     def __enter__(self) -> T:

@@ -106,7 +106,7 @@ def test_the_range_of_least_error(be, kind, levels):
 
 def test_observers_begin_with_their_first_array(be):
     observer = nn.MinMaxObserver(axis=-1)
-    with pytest.raises(stator.errors.InvalidValueError, match="Nothing was observed"):
+    with pytest.raises(stator.errors.InvalidValueError, match="No array was observed"):
         observer.parameters()
     with pytest.raises(stator.errors.DTypeError):
         observer.observe(be.ones((2, 3), dtype="int32"))
@@ -130,3 +130,9 @@ def test_histograms_of_the_largest_numbers(be):
     observer = stator.nn.HistogramObserver(bins=4)
     observer.observe(be.asarray(np.array([-3e38, -1e38, 1e38, 3e38, 3e38], "float32")))
     assert observer.histogram.tolist() == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["MinMaxObserver", "HistogramObserver"])
+def test_errors_of_observers_name_the_method(name):
+    with pytest.raises(stator.errors.DTypeError, match=rf"^nn\.{name}\.observe: Expected an Array, got int"):
+        getattr(nn, name)().observe(1)

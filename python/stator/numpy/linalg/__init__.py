@@ -83,7 +83,11 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     shape = x.shape[ind:] + x.shape[:ind]
     n = math.prod(x.shape[ind:])
     if n * n != x.size:
-        raise LinAlgError(f"The shape {x.shape} with ind={ind}", op=op, remedy="Both groups of axes need equal sizes.")
+        raise LinAlgError(
+            f"The shape {x.shape} with ind={ind}",
+            op=op,
+            remedy="Pass an ind that splits the axes into groups of equal sizes.",
+        )
     return linalg.inv(stator.reshape(x, (n, n))).reshape(shape)
 
 
@@ -179,7 +183,9 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array
     if y.ndim != 1:
         matrix(y, op)
     if x.shape[0] != y.shape[0]:
-        raise LinAlgError(f"The shapes {x.shape} and {y.shape}", op=op, remedy="Both must have equal numbers of rows.")
+        raise LinAlgError(
+            f"The shapes {x.shape} and {y.shape}", op=op, remedy="Pass arrays of as many rows as each other."
+        )
     dtype = stator.result_type(_convert.floating(x).dtype, _convert.floating(y).dtype)
     x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
     found = linalg.lstsq(x, y, rtol=_eps(x) if rcond is not None and rcond < 0 else rcond)

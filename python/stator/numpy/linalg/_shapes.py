@@ -20,7 +20,9 @@ def square(a: ArrayLike, op: str) -> Array:
     """An argument of shape (..., n, n)."""
     x = matrices(a, op)
     if x.shape[-1] != x.shape[-2]:
-        raise LinAlgError(f"Matrices of shape {x.shape[-2:]}", op=op, remedy="The last two axes must be equal.")
+        raise LinAlgError(
+            f"Matrices of shape {x.shape[-2:]}", op=op, remedy="Pass matrices whose last two axes have equal lengths."
+        )
     return x
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import stator
 from stator import special
 from stator._array import Array
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError, NumberRangeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, DTypeLike, Out
 from stator.numpy.random._draws import (
@@ -36,12 +36,16 @@ class Continuous(Draws):
         return self._fill(lambda shape: self._bits.uniform(size=shape, dtype=found), size, out, "random.random")
 
     def uniform(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: Size = None) -> Array:
-        """Uniform draws from [low, high)."""
+        """Uniform draws from [low, high). NumberRangeError if high - low is not finite."""
         op = "random.uniform"
         a, b = self._parameter(op, "low", low, ANY), self._parameter(op, "high", high, ANY)
         shape = shape_of(size, a, b, op=op)
         if not isinstance(a, Array) and not isinstance(b, Array) and not math.isfinite(b - a):
-            raise OverflowError("high - low range exceeds valid bounds")
+            raise NumberRangeError(
+                f"Got low={a}, high={b}, whose difference is not a finite number",
+                op=op,
+                remedy="Pass finite numbers that differ by less than 1.8e308.",
+            )
         if not isinstance(a, Array) and not isinstance(b, Array) and a <= b:
             return self._bits.uniform(a, b, size=shape)
         return a + (b - a) * self._unit(shape)
@@ -268,7 +272,7 @@ class Continuous(Draws):
         a = self._parameter(op, "alpha", alpha, NOT_NEGATIVE)
         if not isinstance(a, Array) or a.ndim != 1:
             kind = InvalidValueError if isinstance(a, Array) else DTypeError
-            raise kind("alpha is not a vector", op=op, remedy="Pass one number for each share.")
+            raise kind("alpha must be a vector", op=op, remedy="Pass one number for each share.")
         shape = (*shape_of(size, op=op), a.shape[0])
         return stator.nn.softmax(self._log_gamma(a, shape), axis=-1)
 

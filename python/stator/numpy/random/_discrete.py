@@ -13,7 +13,7 @@ from typing import Any
 import stator
 from stator import special
 from stator._array import Array
-from stator.errors import InvalidValueError
+from stator.errors import InvalidValueError, NumberRangeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike
 from stator.numpy.random._draws import (
@@ -104,9 +104,13 @@ class Discrete(Draws):
         return self._binomial(trials, chance, shape_of(size, trials, chance, op=op))
 
     def _whole(self, op: str, name: str, value: ArrayLike) -> Parameter:
-        """A count: integers of at least 0."""
+        """A count: integers of at least 0, below 2**63."""
         found = self._parameter(op, name, value, NOT_NEGATIVE)
-        return stator.floor(found) if isinstance(found, Array) else float(math.floor(found))
+        if isinstance(found, Array):
+            return stator.floor(found)
+        if found >= _LARGEST:
+            raise NumberRangeError(f"Got {name}={found:g}", op=op, remedy="Pass an integer below 2**63.")
+        return float(math.floor(found))
 
     def negative_binomial(self, n: ArrayLike, p: ArrayLike, size: Size = None) -> Array:
         """Failures before the n-th success: Poisson draws of gamma means. Rounds of rejection, which synchronise."""
@@ -198,13 +202,17 @@ class Discrete(Draws):
         op = "random.multinomial"
         trials, p = self._whole(op, "n", n), self._parameter(op, "pvals", pvals, PROBABILITY)
         if not isinstance(p, Array) or p.ndim == 0:
-            raise InvalidValueError("pvals is not a vector", op=op, remedy="Pass the probabilities of the outcomes.")
+            raise InvalidValueError(
+                "pvals must be a vector or a batch of vectors", op=op, remedy="Pass the probabilities of the outcomes."
+            )
         if not isinstance(pvals, Array):
             import numpy as np
 
             sums = np.sum(np.asarray(pvals, dtype=np.float64)[..., :-1], axis=-1)
             if np.any(sums > 1 + 1e-12):
-                raise InvalidValueError(f"sum(pvals[:-1]) = {np.max(sums)}", op=op, remedy="It may be 1 at most.")
+                raise InvalidValueError(
+                    f"sum(pvals[:-1]) = {np.max(sums)}", op=op, remedy="Pass probabilities that add up to at most 1."
+                )
         batch = stator.full(p.shape[:-1], 0.0, device=p.backend) if p.ndim > 1 else 0.0
         shape = shape_of(size, trials, batch, op=op)
         left: Any = trials if isinstance(trials, Array) else stator.full((), trials, device=self._bits.backend)
@@ -232,7 +240,9 @@ class Discrete(Draws):
         numbers = [int(v) for v in whole.to_numpy()]
         if min(numbers, default=0) < 0 or not 0 <= nsample <= sum(numbers):
             raise InvalidValueError(
-                f"nsample={nsample} of {sum(numbers)}", op=op, remedy="Pass colours of at least 0, and as many."
+                f"nsample={nsample} of {sum(numbers)}",
+                op=op,
+                remedy="Pass colors of at least 0, and at most their sum.",
             )
         shape = shape_of(size, op=op)
         left: Array = stator.full(shape, float(nsample), device=self._bits.backend)

@@ -12,7 +12,7 @@ import numpy as np
 import stator
 from stator._array import Array
 from stator._dtype import DType
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, NumberRangeError, ShapeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Out
 from stator.random import Generator as Bits
@@ -31,6 +31,13 @@ BELOW_ONE: Rule = (lambda v: (v >= 0) & (v < 1), "Pass numbers of at least 0 and
 ABOVE_ONE: Rule = (lambda v: v > 1, "Pass numbers above 1.")
 
 
+def _shown(value: Any) -> str:
+    """A value for an error; integers of many digits by their number of bits."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    return f"{value!r:.80}"
+
+
 def shape_of(size: Size, *parameters: Parameter, op: str) -> tuple[int, ...]:
     """The shape of the draws: size, or for None that to which the parameters broadcast."""
     shapes = [p.shape for p in parameters if isinstance(p, Array)]
@@ -39,11 +46,20 @@ def shape_of(size: Size, *parameters: Parameter, op: str) -> tuple[int, ...]:
     try:
         shape: tuple[int, ...] = (operator.index(size),)  # type: ignore[arg-type]
     except TypeError:
-        shape = tuple(operator.index(n) for n in size)  # type: ignore[union-attr]
+        try:
+            shape = tuple(operator.index(n) for n in size)  # type: ignore[union-attr]
+        except TypeError:
+            raise DTypeError(
+                f"Got size={size!r:.80}", op=op, remedy="Pass an integer, a sequence of integers or None."
+            ) from None
     if any(n < 0 for n in shape):
         raise InvalidValueError(f"size={size}", op=op, remedy="Pass lengths of at least 0.")
     if shapes and np.broadcast_shapes(shape, *shapes) != shape:
-        raise ShapeError(f"size={size} for parameters of shapes {shapes}", op=op, remedy="They must broadcast to size.")
+        raise ShapeError(
+            f"Parameters of shapes {shapes} must broadcast to size={size}",
+            op=op,
+            remedy="Pass size=None, or their shape.",
+        )
     return shape
 
 
@@ -51,10 +67,14 @@ def _require_bounds(low: Any, high: Any, dtype: DType, endpoint: bool, op: str) 
     """What NumPy wants of bounds: low < high, or low <= high with endpoint, and both within the dtype."""
     first, last = np.asarray(low, dtype=object), np.asarray(high, dtype=object) - (not endpoint)
     if np.any(first > last):
-        raise InvalidValueError(f"low={low!r}, high={high!r}", op=op, remedy="Pass low < high; equal with endpoint.")
+        raise InvalidValueError(
+            f"low={low!r}, high={high!r}", op=op, remedy="Pass low < high, or low <= high with endpoint=True."
+        )
     limits = np.iinfo(np.uint8) if dtype == stator.bool else np.iinfo(dtype.numpy())
     if np.any(first < limits.min) or np.any(last > limits.max):
-        raise InvalidValueError(f"low={low!r}, high={high!r} for {dtype}", op=op, remedy="Pass bounds that it holds.")
+        raise InvalidValueError(
+            f"low={low!r}, high={high!r} for {dtype}", op=op, remedy=f"Pass bounds that {dtype} holds."
+        )
 
 
 def _bits64(x: Array) -> Array:
@@ -98,10 +118,14 @@ class Draws:
             raise _convert.refused(value, op)
         try:
             host = np.asarray(value, dtype=np.float64)
+        except OverflowError:
+            raise NumberRangeError(
+                f"Got {name}={_shown(value)}, which float64 does not hold", op=op, remedy="Pass numbers below 1.8e308."
+            ) from None
         except (TypeError, ValueError):
-            raise DTypeError(f"{name}={value!r}", op=op, remedy="Pass a number, a list or an Array.") from None
+            raise DTypeError(f"Got {name}={value!r}", op=op, remedy="Pass a number, a list or an Array.") from None
         if not np.all(holds(host)):
-            raise InvalidValueError(f"{name}={value!r}", op=op, remedy=remedy)
+            raise InvalidValueError(f"Got {name}={_shown(value)}", op=op, remedy=remedy)
         return float(host) if host.ndim == 0 else stator.asarray(host, device=self._bits.backend)
 
     def _rounds(

@@ -28,7 +28,9 @@ def to_seed(seed: Any) -> int:
     if isinstance(seed, (int, np.integer)) and seed < 0:
         raise InvalidValueError(f"seed={seed}", op="random.default_rng", remedy="Pass an integer of at least 0.")
     if isinstance(seed, Array):
-        raise DTypeError("The seed is an Array", op="random.default_rng", remedy="Pass an integer or a list of them.")
+        raise DTypeError(
+            "Got a seed of type Array", op="random.default_rng", remedy="Pass an integer or a list of them."
+        )
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     return int(sequence.generate_state(1, np.uint64)[0])
 
@@ -85,6 +87,8 @@ class Generator(Discrete, Continuous):
         from_array = not isinstance(a, (int, np.integer))
         source = _convert.array(a, op) if from_array else int(a)
         if isinstance(source, Array) and source.ndim == 0:
+            if source.dtype.kind not in "iu":
+                raise InvalidValueError(f"Got a={a!r:.80}", op=op, remedy="Pass an integer, a list or a vector.")
             source = int(source)
         if p is not None and not isinstance(p, Array):
             if isinstance(p, np.ndarray):
@@ -122,7 +126,9 @@ class Generator(Discrete, Continuous):
         if isinstance(x, np.ndarray):
             raise _convert.refused(x, op)
         if not hasattr(x, "__setitem__") or axis != 0:
-            raise DTypeError(f"An x of type {type(x).__name__}", op=op, remedy="Pass an Array or a list, axis 0.")
+            raise DTypeError(
+                f"Got x of type {type(x).__name__}, axis={axis}", op=op, remedy="Pass an Array, or a list with axis=0."
+            )
         order = self._bits.permutation(len(x)).to_numpy()
         x[:] = [x[int(k)] for k in order]
 
