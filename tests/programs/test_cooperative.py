@@ -93,7 +93,7 @@ def test_a_refused_launch_is_no_launch(cuda, centre):
         ((0, 32), (x, total, 1), InvalidValueError, "Every axis"),
         ((1, 2048), (x, total, 1), InvalidValueError, "1024 above the limit"),
         ([1, 32], (x, total, 1), DTypeError, "config of type list"),
-        ((1, 32, 1), (x, total, 1), DTypeError, "a tuple of blocks and threads"),
+        ((1, 32, 1), (x, total, 1), DTypeError, r"a tuple \(blocks, threads\)"),
         ((cuda.ones(1, dtype="int32"), 32), (x, total, 1), DTypeError, "config of type Array"),
     ):
         with pytest.raises(error, match=text):
