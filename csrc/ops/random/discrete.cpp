@@ -26,11 +26,13 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
   OpCall call(Op::integers, backend, stream);
   const std::string op(call.name());
   if (!in(dtype, dtypes::integers))
-    throw DTypeError(op, "dtype=" + std::string(name(dtype)), "draw an integer dtype, then astype");
-  if (!is_integer(low) || !is_integer(last)) throw DTypeError(op, "bounds that are not integers", "pass integers");
+    throw DTypeError(op, "dtype=" + std::string(name(dtype)),
+                     "the dtype must be an integer one. Convert the result with astype");
+  if (!is_integer(low) || !is_integer(last))
+    throw DTypeError(op, "got bounds that are not integers", "low and high must be integers");
   const uint64_t first = integer_bits(op, low, dtype), end = integer_bits(op, last, dtype);
   const bool empty = kind_of(dtype) == Kind::unsigned_integer ? first > end : int64_t(first) > int64_t(end);
-  if (empty) throw ValueError(op, "low is not below high", "leave at least one number to draw");
+  if (empty) throw ValueError(op, "got bounds without a number between them", "low must be less than high");
   checked_size(op, shape, itemsize(dtype));
   Array result = call.empty(shape, dtype);
   const int64_t size = result.size();
@@ -69,9 +71,10 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
 
 Array permutation(const Backend& backend, State& state, int64_t n, int64_t count, const Stream& stream) {
   OpCall call(Op::permutation, backend, stream);
-  if (n < 0 || count < 0 || count > n)
-    throw ValueError(std::string(call.name()), "got " + std::to_string(count) + " of " + std::to_string(n),
-                     "draw at most n");
+  if (n < 0) throw ValueError(std::string(call.name()), "n=" + std::to_string(n), "n must be at least 0");
+  if (count < 0 || count > n)
+    throw ValueError(std::string(call.name()), "got " + std::to_string(count) + " of " + std::to_string(n) + " numbers",
+                     "draw from 0 to " + std::to_string(n));
   Array result = call.empty(Dims{count}, DType::int64);
   if (count == 0) return result;
   call.writes(result);
@@ -95,7 +98,7 @@ Array permutation(const Array& x, State& state, int64_t axis, const Stream& stre
 std::vector<State> spawn(const Backend& backend, State& state, int64_t count) {
   OpCall call(Op::seed, backend, {});
   if (count < 0)
-    throw ValueError("random.spawn", "got " + std::to_string(count) + " generators", "ask for none or more");
+    throw ValueError("random.spawn", "got " + std::to_string(count) + " generators", "the number must be at least 0");
   std::vector<State> children;
   children.reserve(size_t(count));
   for (int64_t i = 0; i < count; ++i) {
@@ -117,11 +120,12 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
   OpCall call(which, {&x, residual}, stream);
   const std::string op(call.name());
   if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(op, "got an array of " + std::string(name(x.dtype())), "convert it to a floating dtype");
+    throw DTypeError(op, "got an array of " + std::string(name(x.dtype())),
+                     "the array must be floating. Convert it with astype");
   if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability must be from 0 to 1");
   if (residual && !(residual->shape() == x.shape()))
     throw ShapeError(op, "got a residual " + str(residual->shape()) + " for x " + str(x.shape()),
-                     "pass arrays of one shape");
+                     "both must have one shape");
   if (residual && residual->dtype() != x.dtype())
     throw DTypeError(op,
                      "got a residual of dtype " + std::string(name(residual->dtype())) + " for x of dtype " +

@@ -35,7 +35,8 @@ Array draw(const Distribution& of, const Backend& backend, State& state, const D
   const OpInfo& entry = op_info(op);
   if (!in(dtype, entry.dtypes))
     throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(dtype)),
-                     op == Op::poisson ? "draw an integer dtype, then astype" : "draw a floating dtype, then astype");
+                     op == Op::poisson ? "the dtype must be an integer one. Convert the result with astype"
+                                       : "the dtype must be floating. Convert the result with astype");
   checked_size(entry.call, shape, itemsize(dtype));
   OpCall call(op, backend, stream);
   Array result = call.empty(shape, dtype);
@@ -73,7 +74,8 @@ Array uniform(const Backend& backend, State& state, const Dims& shape, double lo
   if (!(low <= high) || !std::isfinite(high - low) || !std::isfinite(low))
     refuse(Op::uniform, "low", low, "high", high, "pass finite bounds with low <= high");
   if (!holds(dtype, low) || !holds(dtype, high))
-    refuse(Op::uniform, "low", low, "high", high, "pass bounds that the dtype holds, or draw a wider one");
+    refuse(Op::uniform, "low", low, "high", high,
+           "the bounds must be finite in the dtype. Pass others, or a wider dtype");
   return draw({Op::uniform, kernels::random::uniform, low, high}, backend, state, shape, dtype, stream);
 }
 

@@ -24,7 +24,7 @@ void refuse_probabilities(const params::FaultRecord& seen) {
     throw ValueError(op, "the probability p[" + std::to_string(seen.position) + "] is " + number,
                      "probabilities must be from 0 to 1");
   if (seen.position == params::sum_of_probabilities)
-    throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
+    throw ValueError(op, "probabilities sum to " + number, "the sum must be 1. Divide them by it, in float64");
   throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
                    "draw with replacement, or fewer");
 }
@@ -45,8 +45,10 @@ void check_vector(const OpCall& call, const Array& p) {
   const std::string op(call.name());
   require_backend(call, p);
   if (!in(p.dtype(), dtypes::reals | dtypes::boolean))
-    throw DTypeError(op, "got probabilities of dtype " + std::string(name(p.dtype())), "give real numbers");
-  if (p.ndim() != 1) throw ShapeError(op, "got probabilities of shape " + str(p.shape()), "give a vector");
+    throw DTypeError(op, "got probabilities of dtype " + std::string(name(p.dtype())),
+                     "probabilities must be real numbers");
+  if (p.ndim() != 1)
+    throw ShapeError(op, "got probabilities of shape " + str(p.shape()), "probabilities must have one axis");
 }
 
 uint64_t* cdf_scratch(OpCall& call, const Array& p) {
@@ -100,7 +102,7 @@ Array probabilities(const Backend& backend, std::string_view op, const std::vect
   }
   if (!(std::abs(sum + lost - 1) <= tolerance_of(DType::float64)))
     throw ValueError(std::string(op), "probabilities sum to " + std::to_string(sum + lost),
-                     "divide them by their sum, in float64");
+                     "the sum must be 1. Divide them by it, in float64");
   if (positive < least)
     throw ValueError(std::string(op),
                      std::to_string(positive) + " probabilities are not 0, " + std::to_string(least) + " are drawn",
@@ -116,10 +118,12 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   if (p) check_vector(call, *p);
   if (p && p->size() != n)
     throw ShapeError(op, "got " + std::to_string(p->size()) + " probabilities for " + std::to_string(n) + " outcomes",
-                     "give one each");
-  if (n < 0 || (n == 0 && size > 0)) throw ValueError(op, "got nothing to choose from", "pass at least one outcome");
+                     "pass one for each outcome");
+  if (n < 0 || (n == 0 && size > 0))
+    throw ValueError(op, "got " + std::to_string(n) + " outcomes", "pass at least one outcome");
   if (!replace && size > n)
-    throw ValueError(op, "got " + std::to_string(size) + " of " + std::to_string(n) + " without replacement",
+    throw ValueError(op,
+                     "got " + std::to_string(size) + " draws of " + std::to_string(n) + " outcomes without replacement",
                      "draw fewer, or with replacement");
   if (!p && !replace) return in_shape(permutation(backend, state, n, size, stream), shape);
   if (!p && size > 0) return integers(backend, state, shape, Scalar(int64_t(0)), Scalar(n - 1), DType::int64, stream);
@@ -153,7 +157,8 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
     throw ValueError(op, "n=" + std::to_string(n), "the number of trials must be from 0 to 2**53");
   check_vector(call, p);
   const int64_t outcomes = p.size();
-  if (outcomes == 0) throw ValueError(op, "no probabilities, which sum to 0", "give one an outcome");
+  if (outcomes == 0)
+    throw ValueError(op, "got no probabilities, which sum to 0", "pass one for each outcome, at least one");
   Dims wide = shape;
   wide.push_back(outcomes);
   checked_size(op, wide, 8);

@@ -34,7 +34,7 @@ Array spread(const OpCall& call, const Array& grad, const Dims& shape, const std
   }
   if (!(grad.shape() == expected))
     throw ShapeError(std::string(call.name()),
-                     "grad of shape " + str(grad.shape()) + " where reducing " + str(shape) + " gives " + str(expected),
+                     "got grad " + str(grad.shape()) + " for a result of shape " + str(expected),
                      "pass the gradient of the reduction's result, with the same axis and keepdims");
   for (int d = 0; d < shape.size(); ++d) {
     strides[d] = reduced[size_t(d)] ? 0 : grad.strides()[at];
@@ -46,7 +46,7 @@ Array spread(const OpCall& call, const Array& grad, const Dims& shape, const std
 void require_dtype(const OpCall& call, DType dtype) {
   if (!in(dtype, op_info(call.op()).dtypes))
     throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(dtype)),
-                     "convert it to a floating dtype with astype");
+                     "the array must be floating. Convert it with astype");
 }
 
 // Appends an axis, or widens the last one where all strides step together; returns the new number of axes.
@@ -113,8 +113,8 @@ Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOp
   require_dtype(call, grad.dtype());
   if (grad.dtype() != x.dtype())
     throw DTypeError(std::string(call.name()),
-                     "grad is " + std::string(name(grad.dtype())) + ", x is " + std::string(name(x.dtype())),
-                     "convert one with astype");
+                     "got grad of " + std::string(name(grad.dtype())) + " for x of " + std::string(name(x.dtype())),
+                     "both must have one dtype. Convert one with astype");
   const std::vector<bool> reduced = reduced_axes(call, x.ndim(), options);
   const Array view = spread(call, grad, x.shape(), reduced, options.keepdims);
   Array result = empty_like(call, x.shape(), x.dtype(), std::array{&x});

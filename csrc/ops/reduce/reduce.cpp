@@ -4,6 +4,7 @@
 
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
+#include "ops/checks.hpp"
 #include "ops/reduce/rules.hpp"
 #include "params/reduce.hpp"
 
@@ -27,7 +28,7 @@ bool positional(const OpInfo& entry) { return entry.name == "argmax" || entry.na
 Types resolve(const OpInfo& entry, DType in, const std::optional<DType>& dtype) {
   if (!stator::in(in, entry.dtypes))
     throw DTypeError(std::string(entry.call), "got an array of dtype " + std::string(name(in)),
-                     "convert it with astype");
+                     "the dtype must be " + dtype_names(entry.dtypes) + ". Convert the array with astype");
   DType own = in;
   if (entry.result == ResultRule::inexact) own = to_inexact(in);
   if (entry.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
@@ -36,8 +37,9 @@ Types resolve(const OpInfo& entry, DType in, const std::optional<DType>& dtype) 
   const bool chosen =
       entry.result == ResultRule::accumulate || entry.result == ResultRule::inexact || entry.result == ResultRule::real;
   if (dtype && (!chosen || (entry.result != ResultRule::accumulate && !stator::in(*dtype, dtypes::inexact))))
-    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)),
-                     chosen ? "ask for a floating or complex dtype" : "convert the result with astype");
+    throw DTypeError(
+        std::string(entry.call), "dtype=" + std::string(name(*dtype)),
+        chosen ? "the dtype must be floating or complex" : "the op takes no dtype. Convert the result with astype");
   if (entry.result == ResultRule::boolean) return {in, DType::bool_};
   if (entry.result == ResultRule::index) return {in, DType::int64};
   if (entry.result == ResultRule::real) {
@@ -48,7 +50,7 @@ Types resolve(const OpInfo& entry, DType in, const std::optional<DType>& dtype) 
   if (!dtype) return {own, own};
   if (stator::in(own, dtypes::complexes) && stator::in(*dtype, dtypes::reals))
     throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
-                     "use a complex dtype, or reduce stator.real(x)");
+                     "the dtype must be complex. Pass complex64 or complex128, or reduce stator.real(x)");
   // A float result is computed in the wider of the two, and rounded once.
   const bool wider = stator::in(*dtype, dtypes::floats) && stator::in(own, dtypes::floats);
   return {wider ? promote(own, *dtype) : *dtype, *dtype};
@@ -145,13 +147,14 @@ void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::r
 // The mask in x's shape.
 Array broadcast_mask(const OpInfo& entry, const Array& x, const Array& mask) {
   if (mask.dtype() != DType::bool_)
-    throw DTypeError(std::string(entry.call), "where= of dtype " + std::string(name(mask.dtype())),
-                     "compare it first: x != 0");
+    throw DTypeError(std::string(entry.call), "got where= of dtype " + std::string(name(mask.dtype())),
+                     "a mask must be bool. Compare first: x != 0");
   if (positional(entry))
-    throw UnsupportedError(std::string(entry.call), "where=", "replace what does not count with stator.where first");
+    throw UnsupportedError(std::string(entry.call),
+                           "got where=", "the op takes no mask. Replace masked-out elements with stator.where first");
   if (!(broadcast_shapes(entry.call, x.shape(), mask.shape()) == x.shape()))
     throw ShapeError(std::string(entry.call),
-                     "where= of shape " + str(mask.shape()) + " for an array of shape " + str(x.shape()),
+                     "got where= of shape " + str(mask.shape()) + " for an array of shape " + str(x.shape()),
                      "a mask must broadcast to the array");
   return broadcast_to(mask, x.shape());
 }

@@ -34,7 +34,9 @@ constexpr ReductionRule find_rule(Op op, DType in, double parameter, bool masked
     case Op::vector_norm:
       return {parameter == 2 ? euclidean : norm, {.parameter = parameter}, parameter >= 0 && parameter < 1e308};
     case Op::logsumexp: return {logsumexp, {}};
-    default: throw ValueError(std::string(op_info(op).call), "it is not a reduction", "see the op table");
+    default:
+      throw ValueError(std::string(op_info(op).call), "got an op that is not a reduction",
+                       "call one of the reductions");
   }
 }
 

@@ -22,7 +22,7 @@ void require_end(const OpCall& call, const Array& x, const Array* end, int axis)
   if (!fits)
     throw ShapeError(std::string(call.name()),
                      "got an end of shape " + str(end->shape()) + " for shape " + str(x.shape()),
-                     "pass x's shape, but for axis " + std::to_string(axis));
+                     "the shape must be that of x except along axis " + std::to_string(axis));
 }
 
 // Elements [first, first + count) along the axis.
@@ -57,7 +57,7 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
   const std::string op(op_info(Op::diff).call);
   constexpr int64_t most = params::Difference::most_order;
   const Array *const before = options.prepend, *const after = options.append;
-  if (options.n < 0) throw ValueError(op, "n=" + std::to_string(options.n), "difference zero or more times");
+  if (options.n < 0) throw ValueError(op, "n=" + std::to_string(options.n), "n must be at least 0");
   OpCall call(Op::diff, {&x, before, after}, stream);
   if (x.ndim() == 0) throw AxisError(op, "got a 0-d array", "reshape it to one axis");
   const int axis = normalize_axis(op, options.axis, x.ndim());

@@ -1,6 +1,7 @@
 #include <stator/scan.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/checks.hpp"
 #include "ops/collapse.hpp"
 #include "params/scan.hpp"
 
@@ -22,17 +23,18 @@ bool same_family(DType a, DType b) {
 ScanTypes scan_types(const OpInfo& entry, DType in, const std::optional<DType>& dtype) {
   if (!stator::in(in, entry.dtypes))
     throw DTypeError(std::string(entry.call), "got an array of dtype " + std::string(name(in)),
-                     "convert it with astype");
+                     "the dtype must be " + dtype_names(entry.dtypes) + ". Convert the array with astype");
   DType own = in;
   if (entry.result == ResultRule::accumulate && stator::in(in, dtypes::unsigned_integers)) own = DType::uint64;
   if (entry.result == ResultRule::accumulate && stator::in(in, dtypes::signed_integers | dtypes::boolean))
     own = DType::int64;
   if (!dtype) return {own, own};
   if (!stator::in(*dtype, entry.dtypes))
-    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)), "ask for a floating dtype");
+    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)),
+                     "the dtype must be " + dtype_names(entry.dtypes));
   if (stator::in(in, dtypes::complexes) && stator::in(*dtype, dtypes::reals))
     throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
-                     "use a complex dtype, or scan stator.real(x)");
+                     "the dtype must be complex. Pass complex64 or complex128, or scan stator.real(x)");
   // A floating result is computed in the wider of the two, and rounded once.
   return {same_family(own, *dtype) ? promote(own, *dtype) : *dtype, *dtype};
 }
@@ -41,7 +43,8 @@ int scan_axis(const OpCall& call, const Array& x, const std::optional<int64_t>& 
   const std::string op(call.name());
   if (x.ndim() == 0) throw AxisError(op, "got a 0-d array", "reshape it to one axis");
   if (!axis && x.ndim() > 1)
-    throw AxisError(op, "got no axis for shape " + str(x.shape()), "name the axis, or reshape to one axis");
+    throw AxisError(op, "got no axis for shape " + str(x.shape()),
+                    "an array of several axes needs an axis. Pass axis, or reshape to one axis");
   return normalize_axis(op, axis.value_or(0), x.ndim());
 }
 
@@ -109,7 +112,7 @@ Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, boo
 Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stream) {
   const OpInfo& entry = op_info(op);
   if (op != Op::cumulative_sum && op != Op::cumulative_prod && op != Op::logcumsumexp)
-    throw ValueError(std::string(entry.call), "it is not a scan", "see the op table");
+    throw ValueError(std::string(entry.call), "got an op that is not a scan", "call one of the cumulative ops");
   OpCall call(op, {&x, options.out}, stream);
   const ScanTypes types = scan_types(entry, x.dtype(), options.dtype);
   const int axis = scan_axis(call, x, options.axis);

@@ -17,24 +17,24 @@ namespace stator {
 namespace {
 
 void check_bins(const OpCall& call, int64_t bins) {
-  if (bins < 1) throw ValueError(std::string(call.name()), "bins=" + std::to_string(bins), "ask for at least one bin");
+  if (bins < 1) throw ValueError(std::string(call.name()), "bins=" + std::to_string(bins), "bins must be at least 1");
   checked_size(call.name(), Dims{bins}, sizeof(int64_t));
 }
 
 void check_range(const OpCall& call, double low, double high) {
   if (std::isfinite(low) && std::isfinite(high) && low <= high) return;
   throw ValueError(std::string(call.name()), "got a range from " + std::to_string(low) + " to " + std::to_string(high),
-                   "give finite bounds, the lower one first");
+                   "bounds must be finite, the lower one first");
 }
 
 void check_weights(const OpCall& call, const Array& x, const Array& weights) {
   if (!(weights.shape() == x.shape()))
     throw ShapeError(std::string(call.name()),
                      "got weights of shape " + str(weights.shape()) + " for " + str(x.shape()),
-                     "give one weight an element");
+                     "weights must have the shape of the array");
   if (in(weights.dtype(), dtypes::complexes))
     throw DTypeError(std::string(call.name()), "got weights of dtype " + std::string(name(weights.dtype())),
-                     "sum the real and imaginary parts by themselves");
+                     "weights must be real. Pass the real and the imaginary parts in two calls");
 }
 
 params::Histogram describe(OpCall& call, const Array& x, params::Binning binning, int64_t bins) {
@@ -87,7 +87,7 @@ Array count(OpCall& call, params::Histogram& p, const Array& x, DType dtype, con
 Array sums(OpCall& call, params::Histogram& p, const Array& x, const Array& weights, bool floating) {
   if (p.bins >= int64_t(std::numeric_limits<uint32_t>::max()))
     throw UnsupportedError(std::string(call.name()), "got " + std::to_string(p.bins) + " bins with weights",
-                           "use fewer bins");
+                           "with weights the number must be less than 2^32 - 1. Use fewer bins");
   const Array result = call.empty(Dims{p.bins}, floating ? DType::float64 : DType::int64);
   const Dims shape{x.size()};
   const Array ids = call.empty(shape, DType::uint32), sorted = call.empty(shape, DType::uint32),
@@ -137,7 +137,8 @@ Histogram histogram(const Array& x, int64_t bins, const HistogramOptions& option
   check_order_dtype(call, x);
   if (options.edges) {
     if (options.edges->ndim() != 1 || options.edges->size() < 2)
-      throw ShapeError(op, "got edges of shape " + str(options.edges->shape()), "give one axis of at least two edges");
+      throw ShapeError(op, "got edges of shape " + str(options.edges->shape()),
+                       "edges must have one axis of at least two elements");
     check_order_dtype(call, *options.edges);
     bins = options.edges->size() - 1;
   }
@@ -184,9 +185,10 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
   const std::string op(call.name());
   check_order_dtype(call, x);
   if (options.weights) check_weights(call, x, *options.weights);
-  if (options.minlength < 0) throw ValueError(op, "minlength=" + std::to_string(options.minlength), "give at least 0");
+  if (options.minlength < 0)
+    throw ValueError(op, "minlength=" + std::to_string(options.minlength), "minlength must be at least 0");
   if (options.size && *options.size < 0)
-    throw ValueError(op, "size=" + std::to_string(*options.size), "give the number of bins");
+    throw ValueError(op, "size=" + std::to_string(*options.size), "the number of bins must be at least 0");
   int64_t bins = options.size.value_or(options.minlength);
   if (!options.size && x.size() > 0) {
     // Negative elements are the largest ones of the unsigned dtype, so one maximum is enough for both checks.
@@ -196,7 +198,8 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
     const Scalar most = reduce(Op::max, view(x, bits), {}, stream).item(stream, call.op());
     const uint64_t seen = uint64_t(most.i), limit = uint64_t(std::numeric_limits<int64_t>::max());
     const uint64_t sign = uint64_t(1) << (8 * itemsize(dtype) - 1);
-    if (bits != dtype && seen >= sign) throw ValueError(op, "got a negative element", "count integers of at least 0");
+    if (bits != dtype && seen >= sign)
+      throw ValueError(op, "got a negative element", "elements must be integers of at least 0");
     if (seen >= limit)
       throw ValueError(op, "got " + std::to_string(seen) + " as an element",
                        "elements must be less than the number of bins");

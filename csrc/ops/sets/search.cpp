@@ -17,7 +17,8 @@ namespace {
 Array as(const Array& x, DType dtype, const Stream& stream) { return astype(x, dtype, false, stream); }
 
 void check_rows(const std::string& op, const Array& boundaries, const Array& values) {
-  if (boundaries.ndim() == 0) throw ShapeError(op, "got boundaries of no axis", "give at least one axis");
+  if (boundaries.ndim() == 0)
+    throw ShapeError(op, "got boundaries of no axis", "boundaries must have at least one axis");
   if (boundaries.ndim() == 1) return;
   bool fits = values.ndim() == boundaries.ndim();
   for (int d = 0; fits && d + 1 < values.ndim(); ++d) fits = values.shape()[d] == boundaries.shape()[d];
@@ -66,10 +67,10 @@ Array searchsorted(const Array& boundaries, const Array& values, const SearchOpt
   const Array* const sorter = options.sorter;
   if (sorter && !in(sorter->dtype(), dtypes::integers))
     throw DTypeError(op, "got a sorter of dtype " + std::string(name(sorter->dtype())),
-                     "pass integers, as argsort gives");
+                     "a sorter must be integers, as from argsort");
   if (sorter && !(sorter->shape() == boundaries.shape()))
     throw ShapeError(op, "got a sorter of shape " + str(sorter->shape()) + " for " + str(boundaries.shape()),
-                     "give one index a boundary");
+                     "pass one index for each boundary");
   const Array result = call.empty(values.shape(), DType::int64);
   if (result.size() == 0) return result;
   const DType common = promote(boundaries.dtype(), values.dtype());

@@ -24,7 +24,9 @@ Wanted wanted_of(Op op) {
     case Op::unique_inverse: return {true, false, true, false, true};
     case Op::unique_values: return {true, false, false, false, true};
     case Op::unique_consecutive: return {true, false, true, true, false};
-    default: throw ValueError(std::string(op_info(op).call), "it finds no distinct elements", "see the op table");
+    default:
+      throw ValueError(std::string(op_info(op).call), "got an op that does not find distinct elements",
+                       "call one of the unique ops");
   }
 }
 
@@ -48,7 +50,8 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   OpCall call(op, {&x}, stream);
   check_order_dtype(call, x);
   if (options.size && *options.size < 0)
-    throw ValueError(std::string(call.name()), "size=" + std::to_string(*options.size), "give the number of results");
+    throw ValueError(std::string(call.name()), "size=" + std::to_string(*options.size),
+                     "the number of results must be at least 0");
   unsigned char fill[16] = {};
   encode_fill(call.name(), options.fill, x.dtype(), fill);
   const int64_t n = x.size();

@@ -1,4 +1,5 @@
 #include "ops/sort/keys.hpp"
+#include "ops/checks.hpp"
 
 #include "params/sort.hpp"
 
@@ -32,9 +33,11 @@ params::KeyCodec key_codec(DType dtype, bool descending) {
 
 void check_order_dtype(const OpCall& call, const Array& x) {
   if (in(x.dtype(), op_info(call.op()).dtypes)) return;
-  throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
-                   in(x.dtype(), dtypes::complexes) ? "complex numbers have no order. Use their real part or abs"
-                                                    : "convert it with astype");
+  throw DTypeError(
+      std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
+      in(x.dtype(), dtypes::complexes)
+          ? std::string("complex numbers have no order. Use their real part or abs")
+          : "the dtype must be " + dtype_names(op_info(call.op()).dtypes) + ". Convert the array with astype");
 }
 
 int order_axis(const OpCall& call, const Array& x, int64_t axis) {

@@ -85,17 +85,20 @@ Array quantiles(Op op, const Array& x, std::span<const double> q, bool scalar, c
   const std::string name(call.name());
   check_order_dtype(call, x);
   for (double level : q)
-    if (!(level >= 0 && level <= 1)) throw ValueError(name, "q=" + std::to_string(level), "give levels in 0..1");
+    if (!(level >= 0 && level <= 1)) throw ValueError(name, "q=" + std::to_string(level), "levels must be from 0 to 1");
   Dims shape;
   if (!scalar) shape.push_back(int64_t(q.size()));
   const Array segments = axes_as_last(call, x, options, shape, stream);
   const int last = segments.ndim() - 1;
   const int64_t n = segments.shape()[last];
   if (shape.size() > Dims::max_size)
-    throw ShapeError(name, "got " + std::to_string(shape.size()) + " axes", "at most 32 are possible");
+    throw ShapeError(name, "got " + std::to_string(shape.size()) + " axes",
+                     "at most 32 are possible. Pass fewer levels or axes");
   const Array result = call.empty(shape, to_inexact(x.dtype()));
   if (result.size() == 0) return result;
-  if (n == 0) throw ValueError(name, "got no element to choose from in shape " + str(x.shape()), "give at least one");
+  if (n == 0)
+    throw ValueError(name, "got no element to choose from in shape " + str(x.shape()),
+                     "reduced axes must have at least one element");
   std::vector<Position> positions;
   for (double level : q) positions.push_back(position_of(level, n, options.method));
   const std::vector<int64_t> ranks = ranks_of(positions, n);
@@ -151,7 +154,7 @@ Modes mode(const Array& x, int64_t axis, bool keepdims, const Stream& stream) {
   if (result.values.size() == 0) return result;
   if (n == 0)
     throw ValueError(std::string(call.name()), "got an empty axis in shape " + str(x.shape()),
-                     "give at least one element");
+                     "the axis must have at least one element");
   const std::vector<int64_t> from{at}, to{-1};
   const Array segments = moveaxis(x, from, to);
   const Array sorted = call.empty(segments.shape(), x.dtype());

@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void refuse_rank(const OpCall& call, const char* name, int64_t value, int64_t least, int64_t most) {
   throw ValueError(std::string(call.name()), std::string(name) + "=" + std::to_string(value),
-                   "give one in " + std::to_string(least) + ".." + std::to_string(most));
+                   std::string(name) + " must be from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
 }  // namespace

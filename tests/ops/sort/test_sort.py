@@ -238,7 +238,7 @@ def test_empty_axes(be):
         (lambda x: stator.argsort(x[0, 0]), stator.errors.AxisError, "0-d"),
         (lambda x: stator.topk(x, 5), stator.errors.InvalidValueError, "k=5"),
         (lambda x: stator.topk(x, -1), stator.errors.InvalidValueError, "k=-1"),
-        (lambda x: stator.kthvalue(x, 0), stator.errors.InvalidValueError, r"1\.\.4"),
+        (lambda x: stator.kthvalue(x, 0), stator.errors.InvalidValueError, "from 1 to 4"),
         (lambda x: stator.partition(x, [1, 4]), stator.errors.InvalidValueError, "kth=4"),
         (lambda x: stator.quantile(x, 1.5), stator.errors.InvalidValueError, "q=1.5"),
         (lambda x: stator.quantile(x, float("nan")), stator.errors.InvalidValueError, "q=nan"),
