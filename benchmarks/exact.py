@@ -79,7 +79,9 @@ def _beta(a: Any, b: Any) -> Any:
 
 
 def _gammainc(a: Any, x: Any) -> tuple[Any, Any]:
-    """P and Q, the smaller one by the series of P (DLMF 8.7.1) or as mpmath's Q."""
+    """P and Q, the smaller one by the series of P (DLMF 8.7.1) or as mpmath's Q; their limits at a = 0."""
+    if a == 0 < x:
+        return mpf(1), mpf(0)
     if x <= a + 10:
         with mp.workdps(80):
             total = term = mp.mpf(1)
@@ -95,7 +97,9 @@ def _gammainc(a: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _zeta(s: Any, q: Any) -> Any:
-    """Computed with as many more digits as the sum, about q^-s, has zeros after the point."""
+    """The sum, which exists for s > 1, computed with as many more digits as it, about q^-s, has zeros first."""
+    if s <= 1:  # mpmath continues the function
+        raise ValueError
     with mp.workdps(60 + int(abs(s * mp.log10(q)))):
         return mp.zeta(s, q)
 

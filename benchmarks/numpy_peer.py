@@ -43,6 +43,7 @@ def _mish_slope(x: Any) -> Any:
 
 
 def _logsumexp(x: Any, axis: int | None = None) -> Any:
+    x = x.astype(np.float64) if x.dtype.kind in "biu" else x
     top = np.max(x, axis=axis, keepdims=True)
     return np.log(np.sum(np.exp(x - top), axis=axis)) + np.squeeze(top, axis)
 

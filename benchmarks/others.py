@@ -206,9 +206,9 @@ OTHERS: Others = {
         lambda x, y, i: x.scatter_add(1, i, y),
     ),
     "segment_sum": Other(with_rows, lambda x, i: stator.segment_sum(x, i, len(x)), partial(segments, np.add, 0)),
-    "masked_fill": Other(
+    "masked_fill": lambda be, p: Other(
         with_mask,
-        lambda x, m: stator.masked_fill(x, m, 1),
+        lambda x, m: stator.masked_fill(x, m, p.dtype == "bool" or 1),  # bools take no integer
         lambda x, m: np.where(m, x.dtype.type(1), x),
         lambda x, m: x.masked_fill(m, 1),
     ),

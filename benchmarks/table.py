@@ -103,6 +103,7 @@ def _norm(x: np.ndarray, axis: int | None = None) -> np.ndarray:
 
 
 def _logsumexp(x: np.ndarray, axis: int | None = None) -> np.ndarray:
+    x = x.astype(np.float64) if x.dtype.kind in "biu" else x
     top = np.max(x.real, axis=axis, keepdims=True)
     total = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
     return np.squeeze(total, axis)
