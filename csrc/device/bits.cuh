@@ -21,20 +21,29 @@ struct alignas(16) Bits128 {
   uint64_t a, b;
 };
 
-// Calls f with a zero of the type that has `itemsize` bytes: 1, 2, 4, 8 or 16. For launchers, and for kernels for which
-// an instance per size is not worth its code.
+template <int Size, int... Sizes>
+inline constexpr bool is_one_of = sizeof...(Sizes) == 0 || ((Size == Sizes) || ...);
+
+// Calls f with a zero of the type that has `itemsize` bytes, which must be one of Sizes; without Sizes 1, 2, 4, 8
+// or 16. On the host any other size aborts. For launchers, and for kernels where an instance per size is not worth it.
 #if !defined(STATOR_HOST)
 STATOR_PRAGMA(nv_exec_check_disable)  // f is host or device code as its caller is
 #endif
-template <class F>
+template <int... Sizes, class F>
 STATOR_HD auto with_bits(int itemsize, const F& f) {
   switch (itemsize) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Bits128{});
+#define STATOR_CASE(size, Bits)                                \
+  case size:                                                   \
+    if constexpr (is_one_of<size, Sizes...>) return f(Bits{}); \
+    break;
+    STATOR_CASE(1, uint8_t)
+    STATOR_CASE(2, uint16_t)
+    STATOR_CASE(4, uint32_t)
+    STATOR_CASE(8, uint64_t)
+    STATOR_CASE(16, Bits128)
+#undef STATOR_CASE
   }
+  outside_set();
 }
 
 }  // namespace stator::STATOR_TARGET

@@ -122,7 +122,8 @@ STATOR_FN int64_t load_integer(const void* base, DType d, int64_t i) {
     case 1: bits = static_cast<const uint8_t*>(base)[i]; break;
     case 2: bits = static_cast<const uint16_t*>(base)[i]; break;
     case 4: bits = static_cast<const uint32_t*>(base)[i]; break;
-    default: return static_cast<const int64_t*>(base)[i];
+    case 8: return static_cast<const int64_t*>(base)[i];
+    default: outside_set();
   }
   const int unused = 64 - 8 * size;
   return in(d, dtypes::signed_integers) ? int64_t(bits << unused) >> unused : int64_t(bits);
@@ -133,7 +134,8 @@ STATOR_FN void store_integer(void* base, int size, int64_t i, int64_t bits) {
     case 1: static_cast<uint8_t*>(base)[i] = uint8_t(bits); break;
     case 2: static_cast<uint16_t*>(base)[i] = uint16_t(bits); break;
     case 4: static_cast<uint32_t*>(base)[i] = uint32_t(bits); break;
-    default: static_cast<int64_t*>(base)[i] = bits;
+    case 8: static_cast<int64_t*>(base)[i] = bits; break;
+    default: outside_set();
   }
 }
 

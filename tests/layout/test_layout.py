@@ -256,6 +256,11 @@ def test_kernels_state_the_size_of_their_blocks():
     assert not found(r"\bSTATOR_KERNEL(_RESIDENT)?\b(?!\(Size\b)|__global__|__launch_bounds__", under("csrc/kernels"))
 
 
+def test_no_size_of_an_item_is_taken_for_another():
+    switch = r"switch \((?:item)?size\b[^{]*\{[^}]*default: (?!outside_set)"
+    assert not found(switch, under("csrc/kernels", "csrc/device"))
+
+
 def test_kernels_and_device_code_are_inside_their_target():
     sources = [p for p in under("csrc/kernels", "csrc/device", "csrc/host") if p.suffix in (".cu", ".cuh")]
     declares = re.compile(r"^\s*(namespace|template|struct|inline|STATOR_(FN|KERNEL))\b", re.MULTILINE)

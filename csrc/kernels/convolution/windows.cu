@@ -1,4 +1,5 @@
 // Windows of images as columns, and the sums of columns at their positions in images.
+#include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
@@ -234,18 +235,13 @@ void unfold_windows(const params::Queue& q, const params::Windows& p) {
   const int64_t elements = p.samples * p.channels * taps * windows;
   const WindowDivisors divisors{
       FastDivmod64(windows), FastDivmod64(taps), FastDivmod64(p.count[1]), FastDivmod64(p.taps[1]), {}};
-  const auto start = [&]<class T>(type_tag<T>) {
+  with_bits<2, 4, 8>(itemsize(p.dtype), [&]<class T>(T) {
     constexpr int block = WindowTuning::block;
     if constexpr (fast_host)
       if (has_offsets(p)) return start_offsets(q, "unfold", unfold_offsets_kernel<block, T>, p);
     launch(q, "unfold", unfold_kernel<block, T>, {ceil_div(elements, WindowTuning::tile), block}, p, divisors,
            elements);
-  };
-  switch (itemsize(p.dtype)) {
-    case 2: return start(type_tag<uint16_t>{});
-    case 4: return start(type_tag<uint32_t>{});
-    default: return start(type_tag<uint64_t>{});
-  }
+  });
 }
 
 void fold_windows(const params::Queue& q, const params::Windows& p) {

@@ -90,7 +90,8 @@ void visit_item(DType d, F&& f) {
     case 2: return f(type_tag<uint16_t>{});
     case 4: return f(type_tag<float>{});
     case 8: return f(type_tag<double>{});
-    default: return f(type_tag<complex128>{});
+    case 16: return f(type_tag<complex128>{});
+    default: outside_set();
   }
 }
 

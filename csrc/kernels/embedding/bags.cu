@@ -1,4 +1,5 @@
 // Sums, means and largest elements of bags of rows.
+#include "device/bits.cuh"
 #include "device/fault.cuh"
 #include "device/functional.cuh"
 #include "device/index.cuh"
@@ -160,12 +161,7 @@ void launch_one_hot(const params::Queue& q, const params::OneHot& p) {
 }
 
 void one_hot(const params::Queue& q, const params::OneHot& p) {
-  switch (itemsize(p.out_dtype)) {
-    case 1: return launch_one_hot<uint8_t>(q, p);
-    case 2: return launch_one_hot<uint16_t>(q, p);
-    case 4: return launch_one_hot<uint32_t>(q, p);
-    default: return launch_one_hot<uint64_t>(q, p);
-  }
+  with_bits<1, 2, 4, 8>(itemsize(p.out_dtype), [&]<class Bits>(Bits) { launch_one_hot<Bits>(q, p); });
 }
 
 }  // namespace

@@ -340,13 +340,7 @@ void count(const params::Queue& q, const params::Compact& p) {
 // Fast is always true: it keeps these kernels out of targets whose blocks have threads.
 template <bool Fast, template <class> class Kernel>
 auto host_kernel(int itemsize) {
-  switch (itemsize) {
-    case 1: return Kernel<uint8_t>::value;
-    case 2: return Kernel<uint16_t>::value;
-    case 4: return Kernel<uint32_t>::value;
-    case 8: return Kernel<uint64_t>::value;
-    default: return Kernel<Bits128>::value;
-  }
+  return with_bits(itemsize, []<class Bits>(Bits) { return Kernel<Bits>::value; });
 }
 template <class Bits>
 struct SelectHost {

@@ -1,6 +1,7 @@
 // What the kernels of integer products share: types, addresses, and stores of sums.
 #pragma once
 
+#include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
@@ -73,15 +74,10 @@ STATOR_CALL void store_sums(char* out, DType d, int64_t step, const A* sums, int
       for (int64_t j = 0; j < n; ++j) to[j * step] = W(sums[j]);
   };
   if (d == DType::bool_) return store(bool{});
-  if constexpr (sizeof(A) == 8) {
+  if constexpr (sizeof(A) == 8)
     store(uint64_t{});
-  } else {
-    switch (itemsize(d)) {
-      case 1: return store(uint8_t{});
-      case 2: return store(uint16_t{});
-      default: return store(uint32_t{});
-    }
-  }
+  else
+    with_bits<1, 2, 4>(itemsize(d), store);
 }
 
 }  // namespace stator::STATOR_TARGET::matmul

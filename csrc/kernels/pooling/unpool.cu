@@ -1,5 +1,6 @@
 // Elements at given indices of planes of zeros, and back.
 #include "device/atomic_update.cuh"
+#include "device/bits.cuh"
 #include "device/fault.cuh"
 #include "host/launch.hpp"
 #include "host/launcher.hpp"
@@ -92,17 +93,10 @@ STATOR_KERNEL(Size) void unpool_kernel(Unpool p, FastDivmod64 of_plane, params::
   });
 }
 
-template <class F>
-void with_bits(const Unpool& p, F f) {
-  if (p.itemsize == 2) return f(type_tag<uint16_t>{});
-  if (p.itemsize == 4) return f(type_tag<uint32_t>{});
-  f(type_tag<uint64_t>{});
-}
-
 void gather(const params::Queue& q, const Unpool& p) {
   const int64_t size = p.winners != nullptr ? p.large : p.small;
   const Config config{ceil_div(p.planes * size, PoolTuning::elements), PoolTuning::block};
-  with_bits(p, [&]<class Bits>(type_tag<Bits>) {
+  with_bits<2, 4, 8>(p.itemsize, [&]<class Bits>(Bits) {
     if constexpr (fast_host)
       launch(q, "unpool_back", unpool_back_kernel<Bits, PoolTuning::block>, config, p, q.slot, q.op);
     else
@@ -117,7 +111,7 @@ int64_t parts_of(const params::Queue& q, const Unpool& p) {
 }
 
 void unpool(const params::Queue& q, const Unpool& p) {
-  with_bits(p, [&]<class Bits>(type_tag<Bits>) {
+  with_bits<2, 4, 8>(p.itemsize, [&]<class Bits>(Bits) {
     if constexpr (fast_host) {
       const int64_t parts = parts_of(q, p);
       launch(q, "unpool_planes", unpool_planes_kernel<Bits, PoolTuning::block>, {p.planes * parts, PoolTuning::block},

@@ -130,12 +130,7 @@ void integers_of(const params::Queue& q, const params::RandomIntegers& p) {
 }
 
 void integers(const params::Queue& q, const params::RandomIntegers& p) {
-  switch (p.itemsize) {
-    case 1: return integers_of<uint8_t>(q, p);
-    case 2: return integers_of<uint16_t>(q, p);
-    case 4: return integers_of<uint32_t>(q, p);
-    default: return integers_of<uint64_t>(q, p);
-  }
+  with_bits<1, 2, 4, 8>(p.itemsize, [&]<class Item>(Item) { integers_of<Item>(q, p); });
 }
 
 template <class Item>

@@ -41,7 +41,8 @@ struct Codec {
       case 1: return encode(static_cast<const uint8_t*>(base)[at]);
       case 2: return encode(static_cast<const uint16_t*>(base)[at]);
       case 4: return encode(static_cast<const uint32_t*>(base)[at]);
-      default: return encode(K(static_cast<const uint64_t*>(base)[at]));
+      case 8: return encode(K(static_cast<const uint64_t*>(base)[at]));
+      default: outside_set();
     }
   }
   STATOR_FN void store(void* base, int64_t at, K key) const {
@@ -50,7 +51,8 @@ struct Codec {
       case 1: static_cast<uint8_t*>(base)[at] = uint8_t(bits); return;
       case 2: static_cast<uint16_t*>(base)[at] = uint16_t(bits); return;
       case 4: static_cast<uint32_t*>(base)[at] = uint32_t(bits); return;
-      default: static_cast<uint64_t*>(base)[at] = bits;
+      case 8: static_cast<uint64_t*>(base)[at] = bits; return;
+      default: outside_set();
     }
   }
 };
@@ -62,7 +64,8 @@ STATOR_FN void with_items(const void* base, int itemsize, F f) {
     case 1: return f(static_cast<const uint8_t*>(base));
     case 2: return f(static_cast<const uint16_t*>(base));
     case 4: return f(static_cast<const uint32_t*>(base));
-    default: return f(static_cast<const uint64_t*>(base));
+    case 8: return f(static_cast<const uint64_t*>(base));
+    default: outside_set();
   }
 }
 template <class F>
@@ -71,7 +74,8 @@ STATOR_FN void with_items(void* base, int itemsize, F f) {
     case 1: return f(static_cast<uint8_t*>(base));
     case 2: return f(static_cast<uint16_t*>(base));
     case 4: return f(static_cast<uint32_t*>(base));
-    default: return f(static_cast<uint64_t*>(base));
+    case 8: return f(static_cast<uint64_t*>(base));
+    default: outside_set();
   }
 }
 

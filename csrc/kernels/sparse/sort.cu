@@ -61,7 +61,8 @@ STATOR_FN void move_entry(const params::SparseSort& p, int64_t k, int64_t key, i
     case 2: static_cast<uint16_t*>(p.out_values)[to] = static_cast<const uint16_t*>(p.values)[from]; return;
     case 4: static_cast<uint32_t*>(p.out_values)[to] = static_cast<const uint32_t*>(p.values)[from]; return;
     case 8: static_cast<uint64_t*>(p.out_values)[to] = static_cast<const uint64_t*>(p.values)[from]; return;
-    default: static_cast<complex128*>(p.out_values)[to] = static_cast<const complex128*>(p.values)[from]; return;
+    case 16: static_cast<complex128*>(p.out_values)[to] = static_cast<const complex128*>(p.values)[from]; return;
+    default: outside_set();
   }
 }
 
@@ -87,7 +88,8 @@ STATOR_FN void move_plainly(const params::SparseSort& p, int64_t* next, int64_t 
     case 2: return move_items<I, uint16_t>(p, next, first, last);
     case 4: return move_items<I, uint32_t>(p, next, first, last);
     case 8: return move_items<I, uint64_t>(p, next, first, last);
-    default: return move_items<I, complex128>(p, next, first, last);
+    case 16: return move_items<I, complex128>(p, next, first, last);
+    default: outside_set();
   }
 }
 

@@ -1,4 +1,5 @@
 // 2:4 sparsity: of each four neighbours along an axis the two largest magnitudes are kept.
+#include "device/bits.cuh"
 #include "host/launcher.hpp"
 #include "kernels/sparse/rows.cuh"
 #include "params/sparse.hpp"
@@ -104,15 +105,10 @@ void sparse24_prune(const params::Queue& q, const params::Sparse24Prune& p) {
 }
 
 void sparse24_expand(const params::Queue& q, const params::Sparse24Expand& p) {
-  const auto run = [&]<class W>(type_tag<W>) {
+  with_bits<2, 4, 8>(p.itemsize, [&]<class W>(W) {
     launch(q, "sparse24_expand", sparse24_expand_kernel<W, Sparse24PruneTuning::block>,
            {blocks_of(p.outer, p.n, p.inner), Sparse24PruneTuning::block}, p);
-  };
-  switch (p.itemsize) {
-    case 2: return run(type_tag<uint16_t>{});
-    case 4: return run(type_tag<uint32_t>{});
-    default: return run(type_tag<uint64_t>{});
-  }
+  });
 }
 
 }  // namespace

@@ -35,15 +35,16 @@ enum class Algorithm : int { standard = -1 };                                   
 // cublasMath_t: split-k sums of halves stay in float32.
 enum class Math : int { disallow_reduced_precision_reduction = 16 };
 
-// The cudaDataType of the six dtypes of products.
+// The cudaDataType of one of the six dtypes of products; any other dtype aborts.
 constexpr DataType data_type(DType dtype) {
   switch (dtype) {
     case DType::float16: return DataType::r_16f;
     case DType::bfloat16: return DataType::r_16bf;
+    case DType::float32: return DataType::r_32f;
     case DType::float64: return DataType::r_64f;
     case DType::complex64: return DataType::c_32f;
     case DType::complex128: return DataType::c_64f;
-    default: return DataType::r_32f;
+    default: outside_set();
   }
 }
 

@@ -117,6 +117,16 @@ struct type_tag {
   using type = T;
 };
 
+// After a switch whose cases are all values that callers may pass: another value aborts on the host. Kernels do not
+// check.
+[[noreturn]] STATOR_HD void outside_set() {
+#if defined(__CUDA_ARCH__)
+  __builtin_unreachable();
+#else
+  __builtin_trap();
+#endif
+}
+
 // Calls f(type_tag<T>{}) for the C++ type of d, which must be in Set. On the host any other dtype aborts; kernels do
 // not check.
 #if defined(__CUDACC__)
@@ -132,11 +142,7 @@ STATOR_HD constexpr decltype(auto) visit(DType d, F&& f) {
     STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
   }
-#if defined(__CUDA_ARCH__)
-  __builtin_unreachable();
-#else
-  __builtin_trap();
-#endif
+  outside_set();
 }
 
 }  // namespace stator
