@@ -12,6 +12,7 @@ from stator._shared import kept
 if TYPE_CHECKING:
     from stator._backend import Backend
 
+_NAME = "_memory_callbacks"  # of the attribute of a backend
 FAILURE_ROUNDS = 16  # of an allocation, in which the failure callback is asked; the spill callback has the others too
 
 
@@ -44,14 +45,15 @@ def callbacks_of(backend: Backend) -> MemoryCallbacks:
     """The backend's callbacks, which the first call installs."""
     from stator.memory import _memory
 
-    is_first = "_memory_callbacks" not in vars(backend)
-    kept_callbacks = kept(backend, "_memory_callbacks", MemoryCallbacks)
-    if is_first:
-        holder = weakref.ref(kept_callbacks)
+    def install() -> MemoryCallbacks:  # twice where two threads ask at once: both hooks ask the callbacks that are kept
+        holder = weakref.ref(backend)
 
         def ask(nbytes: int, attempt: int) -> bool:
-            callbacks = holder()
+            owner = holder()
+            callbacks: MemoryCallbacks | None = None if owner is None else vars(owner).get(_NAME)
             return callbacks is not None and callbacks.ask(nbytes, attempt)
 
         _memory.set_memory_hook(backend, ask)
-    return kept_callbacks
+        return MemoryCallbacks()
+
+    return kept(backend, _NAME, install)
