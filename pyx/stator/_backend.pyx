@@ -218,8 +218,8 @@ cdef class Backend:
         at = to_int(stream, "Backend.stream", "stream")
         if not 0 <= at < self.c.stream_count():
             raise InvalidValueError(f"stream={at}", op="Backend.stream",
-                                    remedy=f"Give 0 to {self.c.stream_count() - 1}, or open the backend with a larger "
-                                           "stream_pool_size.")
+                                    remedy=f"Pass an index from 0 to {self.c.stream_count() - 1}, or open the backend "
+                                           "with a larger stream_pool_size.")
         if priority is not None:
             number = to_priority(priority, "Backend.stream")
             with nogil:

@@ -249,7 +249,7 @@ cdef cpp.Capacity to_capacity(object size, object fill_value, str op) except *:
     if fill_value is not None:
         to_number(fill_value, capacity.fill, op, "fill_value")
         if size is None:
-            raise InvalidValueError("fill_value was given without size", op=op, remedy="Pass size as well.")
+            raise InvalidValueError("Got fill_value without size", op=op, remedy="Pass size as well.")
     return capacity
 
 

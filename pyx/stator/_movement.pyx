@@ -156,7 +156,7 @@ cdef int to_widths(object pad_width, Array source, vector[pair[int64_t, int64_t]
     try:
         pairs = np.broadcast_to(np.asarray(pad_width), (source.c.ndim(), 2))
     except (TypeError, ValueError):
-        raise ShapeError(f"pad_width does not fit the shape {source.shape}", op="pad",
+        raise ShapeError(f"Got pad_width for other axes than those of shape {source.shape}", op="pad",
                          remedy="Pass a number, a pair (before, after), or a pair for each axis.") from None
     if pairs.dtype.kind not in "iu":
         raise wrong_type(pad_width, "pad", "pad_width", "integers")

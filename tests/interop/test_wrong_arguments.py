@@ -200,7 +200,7 @@ def arguments(be):
         **{"values:BackendConfig.from_dict": {}, "properties:from_properties": {}, "path:from_toml": a_configuration()},
         **{"self:BackendBuilder": stator.BackendBuilder(), "config:with_config": stator.BackendConfig()},
         **dict.fromkeys(("op:supports", "op:supports_op", "op:operation_capabilities"), "add"),
-        **{"index:is_device_available": 0, "kind:parse": "cpu"},
+        **{"index:is_device_available": 0, "index:create_device": 0, "kind:parse": "cpu"},
         **dict.fromkeys(("device_type:get_devices_by_type", "device_type:is_device_type_available"), "cpu"),
         **{"self:DeviceRequirements": stator.DeviceRequirements(), "device:DeviceRequirements": be.devices.info()},
         "event:wait": be.stream(0).record(),

@@ -32,7 +32,7 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
     throw DTypeError(op, "got bounds that are not integers", "low and high must be integers");
   const uint64_t first = integer_bits(op, low, dtype), end = integer_bits(op, last, dtype);
   const bool empty = kind_of(dtype) == Kind::unsigned_integer ? first > end : int64_t(first) > int64_t(end);
-  if (empty) throw ValueError(op, "got bounds without a number between them", "low must be less than high");
+  if (empty) throw ValueError(op, "got bounds without a number between them", "pass a low that is less than high");
   checked_size(op, shape, itemsize(dtype));
   Array result = call.empty(shape, dtype);
   const int64_t size = result.size();
@@ -71,7 +71,7 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
 
 Array permutation(const Backend& backend, State& state, int64_t n, int64_t count, const Stream& stream) {
   OpCall call(Op::permutation, backend, stream);
-  if (n < 0) throw ValueError(std::string(call.name()), "n=" + std::to_string(n), "n must be at least 0");
+  if (n < 0) throw ValueError(std::string(call.name()), "n=" + std::to_string(n), "the number must be at least 0");
   if (count < 0 || count > n)
     throw ValueError(std::string(call.name()), "got " + std::to_string(count) + " of " + std::to_string(n) + " numbers",
                      "draw from 0 to " + std::to_string(n));

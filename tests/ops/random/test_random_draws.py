@@ -241,7 +241,7 @@ def test_multinomial(be):
         (lambda r: r.multinomial(3, [1.5, -0.5]), "p\\[1\\]"),
         (lambda r: r.multinomial(3, []), "sum"),
         (lambda r: r.multinomial(-1, [1.0]), "n=-1"),
-        (lambda r: r.integers(5, 5), "low"),
+        (lambda r: r.integers(5, 5), "low that is less"),
         (lambda r: r.integers(0, 300, dtype="uint8"), "uint8"),
         (lambda r: r.integers(-1, 3, dtype="uint8"), "uint8"),
         (lambda r: r.bernoulli(1.5), "p="),
