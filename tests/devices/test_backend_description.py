@@ -1,6 +1,5 @@
 """What an open backend says of its device, hints and ops."""
 
-import threading
 from dataclasses import replace
 
 import pytest
@@ -49,17 +48,6 @@ def test_no_array_is_larger_than_the_largest_buffer(be):
     assert largest == be.devices.properties()["total_memory"]
     with pytest.raises(errors.OutOfMemoryError):
         be.empty(largest + 1, dtype="uint8")
-
-
-def test_calls_return_before_their_work_where_it_is_asynchronous(be):
-    go = threading.Event()
-    with be.stream(1) as stream:
-        stream.add_callback(go.wait)
-        y = be.ones(1000) + 1
-    waiting = not stream.done()
-    go.set()
-    assert waiting and be.devices.capabilities().supports_async
-    assert (y.to_numpy() == 2).all()
 
 
 def test_every_precision_mode_says_what_it_means(be):
